@@ -1,0 +1,66 @@
+# Every target sets up .venv by itself; all it takes is Python 3.11 or later, make, and Java 17 or later.
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench soak conformance docs lock clean java
+
+# The interpreter .venv is made from (default: the first suitable of python3.13, 3.12, 3.11, python3).
+PYTHON ?=
+# pytest workers. Tests that use the `spark` fixture form one group on one worker and share its
+# session (--dist loadgroup); all other tests are spread over the workers.
+WORKERS ?= 2
+# More arguments for the command behind a target: make test ARGS="-k match"
+ARGS ?=
+
+VENV := .venv/.stamp
+BIN := .venv/bin
+export PYTHON
+
+# A checkout that was moved or copied sets up anew.
+ifneq ($(shell cat $(VENV) 2>/dev/null),$(CURDIR))
+.PHONY: $(VENV)
+endif
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV) java ## the demo: a catalog and a stream of messages become typed tables in build/demo
+	@$(BIN)/heraldry demo --to build/demo $(ARGS)
+
+test: $(VENV) java ## all tests, in parallel and in random order
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+check: $(VENV) ## lint, format, types, layers, dependencies, generated pages
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/deptry src
+	@$(BIN)/python docs/generate.py --check
+
+bench: $(VENV) java ## benchmarks, with a plain Spark job beside ours
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+soak: $(VENV) java ## the tests that run for minutes: kills, restarts, exactly once
+	@$(BIN)/pytest -m soak -n 0 --timeout 3600 $(ARGS)
+
+conformance: $(VENV) java ## the specification's own data, each case by name, skips with reasons
+	@$(BIN)/pytest tests/conformance -n $(WORKERS) --dist loadgroup -v -rs $(ARGS)
+
+docs: $(VENV) ## write docs/reference anew
+	@$(BIN)/python docs/generate.py
+
+lock: ## resolve the dependencies anew (needs uv; ARGS=--upgrade takes newer ones)
+	@command -v uv >/dev/null || { echo "heraldry: uv is needed to lock: pipx install uv" >&2; exit 1; }
+	@uv pip compile -q $(LOCK) $(ARGS) requirements/build.in -o requirements/build.txt
+	@uv pip compile -q $(LOCK) $(ARGS) --extra spark --extra fast --group dev pyproject.toml -o requirements/dev.txt
+
+LOCK := --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --python-version 3.11
+
+clean: ## remove .venv, build and all caches
+	@rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find src tests benchmarks docs examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+java:
+	@scripts/bootstrap java
+
+$(VENV): pyproject.toml requirements/build.txt requirements/dev.txt
+	@scripts/bootstrap venv
