@@ -1,0 +1,1 @@
+"""The model: xids, entities, definitions, inheritance, schema references and rules."""
