@@ -1,0 +1,1 @@
+"""Dialects: one package per generation of the specification, and the way in and out."""
