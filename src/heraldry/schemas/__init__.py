@@ -1,0 +1,1 @@
+"""Payload schemas: one module per format; see formats.compile."""
