@@ -1,0 +1,1 @@
+"""The runtime: messages built from definitions, and recognised by them."""

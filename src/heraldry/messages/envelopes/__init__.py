@@ -1,0 +1,1 @@
+"""Envelopes: metadata conventions that travel on any protocol."""

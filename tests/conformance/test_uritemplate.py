@@ -1,0 +1,78 @@
+"""The URI Template test suite, as far as level 1 goes: what expands, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heraldry.errors import TemplateError
+from heraldry.messages.template import Template
+
+LEVEL_1 = re.compile(r"(?:[^{}]|\{[A-Za-z0-9_]+\})*")
+FILES = ("spec-examples", "extended-tests")
+
+
+def _groups(reference: Path, name: str) -> dict[str, Any]:
+    folder = reference / "tck" / "uritemplate"
+    if not folder.is_dir():
+        pytest.skip(f"no URI Template test suite at {folder}")
+    groups: dict[str, Any] = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    return groups
+
+
+def _cases(reference: Path, name: str) -> list[tuple[str, dict[str, Any], Any]]:
+    return [
+        (template, group["variables"], expected)
+        for group in _groups(reference, name).values()
+        for template, expected in group["testcases"]
+    ]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, id=name) for name in FILES])
+def test_level_1_expands(reference: Path, name: str) -> None:
+    tried = 0
+    for template, variables, expected in _cases(reference, name):
+        texts = {
+            key: str(value) for key, value in variables.items() if isinstance(value, str | int)
+        }
+        wanted = re.findall(r"\{(\w+)\}", template)
+        # Lists and empty values have no expansion here; other characters in literals stay.
+        fits = all(texts.get(one) for one in wanted) and template.isascii()
+        if LEVEL_1.fullmatch(template) and wanted and fits and isinstance(expected, str):
+            assert Template.parse(template).expand(texts) == expected, template
+            tried += 1
+    assert tried >= 3
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, id=name) for name in FILES])
+def test_other_levels_are_refused(reference: Path, name: str) -> None:
+    tried = 0
+    for template, _, _ in _cases(reference, name):
+        if LEVEL_1.fullmatch(template) is None:
+            with pytest.raises(TemplateError):
+                Template.parse(template)
+            tried += 1
+    assert tried > 20
+
+
+def test_literals_stay_as_they_are(reference: Path) -> None:
+    """Where the suite encodes literals: catalogs compare them with the text of a message."""
+    for template, variables, _ in _cases(reference, "extended-tests"):
+        if not template.isascii():
+            text = Template.parse(template).expand(variables)
+            assert Template.parse(template).match(text) is not None
+            assert text.startswith(template.partition("{")[0])
+
+
+def test_failures_are_refused(reference: Path) -> None:
+    tried = 0
+    for template, _, expected in _cases(reference, "negative-tests"):
+        if expected is False and LEVEL_1.fullmatch(template) is None and "-" not in template:
+            with pytest.raises(TemplateError):
+                Template.parse(template)
+            tried += 1
+    assert tried > 15
