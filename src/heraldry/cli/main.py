@@ -1,0 +1,113 @@
+"""The command ``heraldry``: finds its commands when they are called, and shows errors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from heraldry.cli.settings import find_config, option, read_config
+from heraldry.errors import HeraldryError, MissingExtraError, UsageError
+
+COMMANDS = ("check", "match", "build", "land", "tables", "dead-letters", "demo")
+"""In the order a newcomer meets them; each is a module of this package."""
+
+INTERRUPTED, BROKEN_PIPE = 130, 141
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are modules, imported one by one as they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, from its module."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"heraldry.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run, and end with one line and an exit code where an error comes up."""
+        ctx.color = False if os.environ.get("NO_COLOR") else None
+        try:
+            result = super().invoke(ctx)
+            # A reader that went away is noticed here, and not while the interpreter shuts down.
+            sys.stdout.flush()
+        except HeraldryError as error:
+            _show(ctx, error)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(BROKEN_PIPE)
+        except OSError as error:
+            failed = UsageError(error.strerror or str(error), str(error.filename or ""))
+            _show(ctx, failed)
+            ctx.exit(failed.exit_code)
+        except ModuleNotFoundError as error:
+            if (missing := _extra(error)) is None:
+                raise
+            _show(ctx, missing)
+            ctx.exit(missing.exit_code)
+        return result
+
+
+_EXTRAS = {"pyspark": "spark", "pyarrow": "spark", "deltalake": "spark"}
+
+
+def _extra(error: ModuleNotFoundError) -> MissingExtraError | None:
+    module = (error.name or "").partition(".")[0]
+    return MissingExtraError(_EXTRAS[module], module) if module in _EXTRAS else None
+
+
+def _show(ctx: click.Context, error: HeraldryError) -> None:
+    if ctx.params.get("debug"):
+        click.echo(traceback.format_exc().rstrip(), err=True)
+    click.echo(f"heraldry: {error}", err=True)
+
+
+def options_by_command(group: click.Group, ctx: click.Context) -> dict[str, dict[str, str]]:
+    """The long names of every command's options, with the parameter each belongs to."""
+    found: dict[str, dict[str, str]] = {}
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        assert command is not None
+        found[name] = {
+            flag.removeprefix("--"): parameter.name or ""
+            for parameter in command.params
+            if isinstance(parameter, click.Option)
+            for flag in parameter.opts
+            if flag.startswith("--")
+        }
+    return found
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Begin with: heraldry demo",
+)
+@click.version_option(package_name="heraldry", message="heraldry %(version)s")
+@option("config")
+@option("debug")
+@click.pass_context
+def main(ctx: click.Context, config: str | None, debug: bool) -> None:
+    """Describe messages once; then check, build, recognise and land them.
+
+    A catalog is a CNCF xRegistry document (JSON or YAML) or a folder of them. Results go to
+    standard output, progress to standard error. The exit code is 0 when all is done, 1 when
+    something was found (errors in a catalog, a message that matches nothing), and 2 when the
+    command could not be carried out.
+    """
+    assert isinstance(ctx.command, click.Group)
+    if (file := find_config(config)) is not None:
+        ctx.default_map = read_config(file, options_by_command(ctx.command, ctx))

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from heraldry.cli import main
+from heraldry.dialects.load import load
+from heraldry.messages.catalog import open as open_catalog
+from heraldry.model.inherit import definitions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PLACED = "/messagegroups/orders/messages/placed"
+EVENT = {
+    "specversion": "1.0",
+    "type": "com.example.orders.placed",
+    "source": "/shops/lisbon",
+    "id": "1",
+    "subject": "4711",
+    "time": "2026-06-01T04:00:00Z",
+    "data": {"customer": "Inês", "total": 12.5},
+}
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(file: str, *messages: Any) -> None:
+    path = Path(file)
+    path.parent.mkdir(exist_ok=True)
+    lines = [text if isinstance(text, str) else json.dumps(text) for text in messages]
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_land_tables_and_dead_letters(spark: SparkSession, here: Path, examples: Path) -> None:
+    """One story, as each landing takes seconds: land, look, land again, look at the letters."""
+    del spark
+    wrong = EVENT | {"id": "2", "data": {"customer": "Liv", "total": "much"}}
+    write("inbox/a.jsonl", EVENT, EVENT | {"id": "3", "subject": "5"}, wrong, "oops")
+    # The JVM keeps the working directory it was started in: the source needs its whole path.
+    source = f"files:{here / 'inbox'}"
+    land = ("land", "--catalog", str(examples / "orders"), "--from", source, "--to", "lake")
+
+    result = invoke(*land)
+    assert result.exit_code == 0, result.output
+    assert re.fullmatch(
+        r"default\.orders\.placed  2  rows\n1 batch in \d+\.\d s into lake\n"
+        r"4 in = 2 landed \+ 2 dead letters\n",
+        result.stdout,
+    ), result.stdout
+    assert "batch 0: 4 in = 2 landed + 2 dead letters, " in result.stderr
+
+    again = invoke(*land, "-o", "json")
+    report = json.loads(again.stdout)
+    assert report.pop("seconds") >= 0
+    assert report == {"read": 0, "landed": 0, "dead": 0, "batches": 0, "warehouse": "lake"}
+
+    _check_tables(here)
+    _check_letters()
+
+
+def _check_tables(here: Path) -> None:
+    (table,) = json.loads(invoke("tables", "--warehouse", "lake", "-o", "json").stdout)
+    columns = {column["name"]: column["type"] for column in table.pop("columns")}
+    path = table.pop("path")
+    assert (here / path).is_dir()
+    assert table == {
+        "definition": PLACED,
+        "table": "default.orders.placed",
+        "name": ["default", "orders", "placed"],
+        "rows": 2,
+    }
+    assert columns["total"] == "double"
+    assert columns["items"] == "array<string>"
+    assert columns["placedat"] == columns["ce_time"] == "timestamp"
+    assert {"ce_id", "ctx_shop", "ctx_order", "_definition", "_batch"} <= set(columns)
+
+    (sampled,) = json.loads(
+        invoke("tables", "--warehouse", "lake", "--rows", "1", "-o", "json").stdout
+    )
+    assert len(sampled["sample"]) == 1
+    text = invoke("tables", "--warehouse", "lake", "--rows", "1").stdout
+    assert text.startswith(f"default.orders.placed  2 rows\n  {path}\n  {PLACED}\n")
+    assert "customer=Inês  total=12.5" in " ".join(text.split(" "))
+    assert text.endswith("\n2 rows in 1 table\n")
+
+
+def _check_letters() -> None:
+    groups = json.loads(invoke("dead-letters", "--warehouse", "lake", "-o", "json").stdout)
+    assert [list(group) for group in groups] == [
+        ["stage", "rule", "definition", "path", "message", "count"]
+    ] * 2
+    found = {(g["stage"], g["rule"], g["definition"], g["path"], g["count"]) for g in groups}
+    assert found == {("decode", "json", None, "/", 1), ("validate", "type", PLACED, "/total", 1)}
+
+    text = invoke("dead-letters", "--warehouse", "lake", "--rule", "type").stdout
+    assert text == (
+        f"1  validate  [type]  {PLACED}\n"
+        "   /total: is not of type number\n"
+        "1 dead letter with 1 reason in lake\n"
+    )
+    rows = ("dead-letters", "--warehouse", "lake", "--rows")
+    letters = json.loads(invoke(*rows, "--format", "json").stdout)
+    assert {letter["stage"] for letter in letters} == {"decode", "validate"}
+    (letter,) = json.loads(invoke(*rows, "--definition", PLACED, "-o", "json").stdout)
+    assert json.loads(letter["line"])["data"] == {"customer": "Liv", "total": "much"}
+    assert (letter["expected"], letter["found"]) == ("number", '"much"')
+    assert len(json.loads(invoke(*rows, "1", "-o", "json").stdout)) == 1
+    shown = invoke(*rows, "--rule", "json").stdout.splitlines()
+    assert shown[0] == "decode  [json]"
+    assert shown[-2:] == ["  oops", "1 dead letter"]
+
+
+def test_only_must_be_in_the_catalog(here: Path, examples: Path) -> None:
+    catalog = str(examples / "orders")
+    xid = "/messagegroups/orders/messages/place"
+    land = ("land", "--catalog", catalog, "--from", "files:inbox", "--to", "lake", "--only", xid)
+    result = invoke(*land)
+    assert (result.exit_code, result.stdout) == (2, "")
+    told = f"heraldry: the catalog has no message definition {xid}; did you mean {PLACED}?\n"
+    assert result.stderr == told
+    assert not (here / "lake").exists()
+
+
+@pytest.mark.parametrize("command", ["tables", "dead-letters"])
+def test_a_warehouse_that_is_not_there(command: str, here: Path) -> None:
+    result = invoke(command, "--warehouse", "nowhere")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("heraldry: nowhere: there is no such warehouse")
+    assert not (here / "nowhere").exists()
+
+
+@pytest.mark.parametrize("sample", ["watchkam-jsons07", "contoso-erp-jsons07"])
+def test_what_build_samples_is_matched_and_lands(
+    sample: str, spark: SparkSession, here: Path, reference: Path
+) -> None:
+    del spark
+    catalog = str(reference / "catalogs" / "xregistry-samples" / f"{sample}.xreg.json")
+    xids = [str(xid) for xid in definitions(load(catalog))]
+    assert len(xids) == len(open_catalog(catalog))
+    (here / "inbox").mkdir()
+    for number, xid in enumerate(xids):
+        built = invoke("build", "--catalog", catalog, xid, "--sample", "--format", "json")
+        assert built.exit_code == 0, built.stderr
+        Path(f"inbox/{number}.jsonl").write_text(built.stdout)
+        matched = invoke("match", "--catalog", catalog, "-o", "json", f"inbox/{number}.jsonl")
+        assert json.loads(matched.stdout)["definition"] == xid
+        assert matched.exit_code == 0
+    source = f"files:{here / 'inbox'}"
+    landed = invoke("land", "--catalog", catalog, "--from", source, "--to", "lake")
+    assert landed.exit_code == 0, landed.output
+    told = f"{len(xids)} in = {len(xids)} landed + 0 dead letters"
+    assert landed.stdout.splitlines()[-1] == told, landed.output
+    tables = json.loads(invoke("tables", "--warehouse", "lake", "-o", "json").stdout)
+    assert {table["definition"]: table["rows"] for table in tables} == dict.fromkeys(xids, 1)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from heraldry.cli import main
+from heraldry.cli.main import options_by_command
+from heraldry.cli.settings import PROCESS, SETTINGS, find_config, read_config
+from heraldry.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def known() -> dict[str, dict[str, str]]:
+    assert isinstance(main, click.Group)
+    return options_by_command(main, click.Context(main))
+
+
+def test_every_setting_is_an_option_of_some_command() -> None:
+    used = {name for flags in known().values() for name in flags}
+    assert {setting.name for setting in SETTINGS} <= used
+    own = {flag.removeprefix("--") for parameter in main.params for flag in parameter.opts}
+    assert {setting.name for setting in PROCESS} <= own
+
+
+def test_the_example_in_the_reference_is_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
+    example = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert example
+    path = tmp_path / "heraldry.toml"
+    path.write_text(example.group(1), encoding="utf-8")
+    found = read_config(path, known())
+    assert found["land"] == {
+        "catalog": ["catalog/"],
+        "source": "files:inbox",
+        "to": "lake",
+        "max_per_batch": 100000,
+    }
+    assert found["check"] == {"strict": True}
+
+
+def test_a_single_catalog_may_be_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "heraldry.toml"
+    path.write_text("[match]\ncatalog = 'one/'\n")
+    assert read_config(path, known()) == {"match": {"catalog": ["one/"]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("[land]\nmasters = 1\n", "sets 'masters' in [land]", id="unknown-key"),
+        pytest.param("[lnd]\nmaster = 'x'\n", "has 'lnd', which is no command", id="unknown-table"),
+        pytest.param("master = 'x'\n", "has 'master', which is no command", id="outside-a-table"),
+        pytest.param("[land\n", "cannot be read as TOML", id="not-toml"),
+    ],
+)
+def test_a_wrong_file_is_refused(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "heraldry.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as refused:
+        read_config(path, known())
+    assert told in str(refused.value)
+
+
+def test_a_file_is_looked_for_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_config(None) is None
+    Path("heraldry.toml").touch()
+    assert find_config(None) == Path("heraldry.toml")
+    assert find_config("other.toml") == Path("other.toml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "file", "json"),
+    [
+        pytest.param(["-o", "text"], "json", "json", False, id="flag-first"),
+        pytest.param([], "text", "json", False, id="environment-second"),
+        pytest.param([], None, "json", True, id="file-third"),
+        pytest.param([], None, None, False, id="default-last"),
+    ],
+)
+def test_the_order_of_settings(
+    arguments: list[str],
+    environment: str | None,
+    file: str | None,
+    json: bool,
+    examples: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HERALDRY_FORMAT", raising=False)
+    if file:
+        Path("heraldry.toml").write_text(f'[check]\nformat = "{file}"\n')
+    result = CliRunner(env={"HERALDRY_FORMAT": environment}).invoke(
+        main, ["check", str(examples / "orders"), *arguments]
+    )
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("[") is json
