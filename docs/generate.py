@@ -1,0 +1,173 @@
+"""Write the reference pages from the code: ``python docs/generate.py [--check]``."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from heraldry import errors
+from heraldry.cli.main import main, options_by_command
+from heraldry.cli.settings import CONFIG_FILE, PROCESS, SETTINGS, Setting
+
+FOLDER = Path(__file__).parent / "reference"
+NOTE = "<!-- Written by docs/generate.py: change the code, then run `make docs`. -->\n"
+
+EXAMPLE_CONFIG = """\
+[check]
+strict = true
+
+[match]
+catalog = ["catalog/"]
+
+[land]
+catalog = ["catalog/"]
+from = "files:inbox"
+to = "lake"
+max-per-batch = 100000
+
+[tables]
+warehouse = "lake"
+
+[dead-letters]
+warehouse = "lake"
+format = "json"
+"""
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    cells = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in row) + " |" for row in cells)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _commands() -> Iterator[tuple[str, click.Command, click.Context]]:
+    ctx = click.Context(main, info_name="heraldry")
+    for name in main.list_commands(ctx):
+        command = main.get_command(ctx, name)
+        assert command is not None
+        yield name, command, click.Context(command, info_name=name, parent=ctx)
+
+
+def _default(parameter: click.Option) -> str:
+    if parameter.required:
+        return "required"
+    if parameter.is_flag or parameter.multiple or parameter.default in (None, (), ""):
+        return ""
+    default = parameter.default
+    return "" if not isinstance(default, str | int | float | Path) else f"`{default}`"
+
+
+def _options(command: click.Command) -> str:
+    rows = []
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            metavar = "" if parameter.is_flag else f" {parameter.metavar or _choices(parameter)}"
+            names = ", ".join(sorted(parameter.opts, key=len, reverse=True))
+            env = f"`{parameter.envvar}`" if isinstance(parameter.envvar, str) else ""
+            rows.append((f"`{names}{metavar}`", parameter.help or "", _default(parameter), env))
+    return _table(("option", "meaning", "default", "environment"), rows)
+
+
+def _choices(parameter: click.Option) -> str:
+    if isinstance(parameter.type, click.Choice):
+        return "|".join(map(str, parameter.type.choices))
+    return parameter.type.name.upper()
+
+
+def cli_page() -> str:
+    """Every command with its options and its example."""
+    parts = ["# The command line\n", inspect.cleandoc(main.help or ""), "", _options(main)]
+    for name, command, ctx in _commands():
+        usage = command.get_usage(ctx).removeprefix("Usage: ")
+        example = (command.epilog or "").rpartition("\n")[2].strip()
+        parts += [f"\n## heraldry {name}\n", inspect.cleandoc(command.help or ""), ""]
+        parts += [f"```text\n{usage}\n```\n", _options(command), ""]
+        parts += ["For example:\n", f"```text\n{example}\n```"]
+    return "\n".join(parts) + "\n"
+
+
+def settings_page() -> str:
+    """Every setting with its flag, variable, default and the commands that know it."""
+    ctx = click.Context(main, info_name="heraldry")
+    known = options_by_command(main, ctx)
+
+    def row(setting: Setting, users: str) -> tuple[str, ...]:
+        default = "" if setting.default in (None, ()) else f"`{setting.default}`".lower()
+        return f"`{setting.name}`", f"`{setting.env}`", default, users, setting.help
+
+    rows = [row(setting, "before the command") for setting in PROCESS]
+    for setting in SETTINGS:
+        users = ", ".join(name for name, flags in known.items() if setting.name in flags)
+        rows.append(row(setting, users))
+    return "\n".join(
+        [
+            "# Settings\n",
+            "A setting is looked for in this order: the flag, the environment variable, the TOML",
+            f"file. The file is `{CONFIG_FILE}` in the working directory, or the one that",
+            "`--config` or `HERALDRY_CONFIG` names; it has one table per command. Where a setting",
+            "takes several paths, the environment variable separates them as `PATH` does.\n",
+            _table(("setting", "environment", "default", "commands", "meaning"), rows),
+            "\nColours appear on a terminal only, and never when `NO_COLOR` is set.\n",
+            "A file that sets something for every command it names:\n",
+            f"```toml\n{EXAMPLE_CONFIG}```\n",
+        ]
+    )
+
+
+def errors_page() -> str:
+    """Every error with its exit code and its xRegistry type."""
+    rows = []
+    for name, kind in vars(errors).items():
+        if inspect.isclass(kind) and issubclass(kind, errors.HeraldryError):
+            meaning = inspect.cleandoc(kind.__doc__ or "").replace("``", "`")
+            meaning = meaning.replace(":class:", "")
+            rows.append((f"`{name}`", meaning, str(kind.exit_code), f"`{kind.type}`"))
+    return "\n".join(
+        [
+            "# Errors\n",
+            "All errors are in `heraldry.errors` and derive from `HeraldryError`. The command line",
+            "writes one line, `heraldry: what, where, what would be right`, and ends with the exit",
+            "code; `--debug` adds the traceback. `type` is the xRegistry error type.\n",
+            _table(("error", "meaning", "exit code", "type"), rows),
+            "",
+        ]
+    )
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "cli.md": cli_page,
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+}
+
+
+def stale() -> list[str]:
+    """The pages that are not as the code says."""
+    return [
+        name
+        for name, page in PAGES.items()
+        if not (FOLDER / name).is_file()
+        or (FOLDER / name).read_text(encoding="utf-8") != NOTE + page()
+    ]
+
+
+def write() -> None:
+    """Write every page."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(NOTE + page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv[1:]:
+        if names := stale():
+            sys.exit(f"stale: {', '.join(f'docs/reference/{n}' for n in names)}; run `make docs`")
+    else:
+        write()
