@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -26,20 +27,36 @@ def land_partition(
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         lander = Lander(order)
         counter = LineCounter()
-        # Batches make many objects and no cycles: looking for cycles would cost a fifth.
-        gc.disable()
         held: list[pa.RecordBatch] = []
         size = 0
-        for batch in batches:
-            held.append(batch)
-            size += batch.nbytes
-            if size >= _FLUSH_BYTES:
+        with _uncollected():
+            for batch in batches:
+                held.append(batch)
+                size += batch.nbytes
+                if size >= _FLUSH_BYTES:
+                    yield lander.land(counter.lines(held))
+                    held, size = [], 0
+            if held:
                 yield lander.land(counter.lines(held))
-                held, size = [], 0
-        if held:
-            yield lander.land(counter.lines(held))
 
     return run
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector away: batches make many objects and hardly any cycles.
+
+    What was made before, the catalog above all, stays for good and is never looked at again. A
+    worker lives for many partitions, so memory that Arrow keeps for itself is given back.
+    """
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.collect()
+        pa.default_memory_pool().release_unused()
 
 
 class LineCounter:
