@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from importlib import resources
 
@@ -43,11 +44,13 @@ def open_session(master: str = "local[*]", app_name: str = "heraldry") -> SparkS
     try:
         return builder.getOrCreate()
     except PySparkRuntimeError as error:
-        raise PipelineError("started Spark", _java_hint(error)) from error
+        raise PipelineError("started Spark", _why(error, master)) from error
 
 
-def _java_hint(error: Exception) -> str:
-    """Spark's own text about a missing JVM is long; the usual cause and cure are short."""
-    if "JAVA_GATEWAY" in str(error):
-        return "Java 17 or later was not found (Debian: apt-get install openjdk-17-jre-headless)"
-    return str(error)
+def _why(error: Exception, master: str) -> str:
+    """Spark's JVM ends without a word for us: either there is none, or it refused the master."""
+    if "JAVA_GATEWAY" not in str(error):
+        return str(error)
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return f"Java could not start it with the master {master!r}; its own words stand above"
+    return "Java 17 or later was not found (Debian: apt-get install openjdk-17-jre-headless)"
