@@ -114,6 +114,19 @@ def reference() -> Path:
     return folder
 
 
+def suite(name: str) -> Path:
+    """The checkout of a public test suite, by the name of its repository, or a skip.
+
+    HERALDRY_SUITES is the folder that holds them; none of them is part of this project.
+    """
+    folder = Path(os.environ.get("HERALDRY_SUITES") or ROOT.parent / "suites") / name
+    if not folder.is_dir():
+        pytest.skip(
+            f"no checkout of {name} at {folder} (set HERALDRY_SUITES)", allow_module_level=True
+        )
+    return folder
+
+
 @pytest.fixture(scope="session")
 def examples() -> Path:
     """The folder with the example catalogs and programs."""

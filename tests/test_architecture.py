@@ -30,7 +30,10 @@ INIT_LIMIT, CONFTEST_LIMIT = 40, 150
 BANNED = {"common", "core", "utils", "helpers", "base", "misc", "manager"}
 ALLOWED = {"subscriptions/manager.py"}  # the specification's own word
 
-HEAVY = ["pyspark", "pyarrow", "starlette", "apsw", "psycopg", "deltalake", "confluent_kafka"]
+HEAVY = [
+    *("pyspark", "pyarrow", "starlette", "apsw", "psycopg", "deltalake", "confluent_kafka"),
+    *("fastavro", "avro", "google.protobuf", "lxml", "xmlschema"),
+]
 IMPORT_SECONDS = 0.6
 
 
