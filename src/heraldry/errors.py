@@ -149,6 +149,13 @@ class SchemaError(HeraldryError):
         return f"{self.format} schema does not compile{where}: {self.reason}"
 
 
+class NoRootError(SchemaError):
+    """A valid schema document where nothing says which of its parts is meant; a link would."""
+
+    def __str__(self) -> str:
+        return f"{self.format} schema names no part to be used: {self.reason}"
+
+
 class UnreadableError(HeraldryError):
     """A part of a schema that no columns can be read from; it becomes JSON text."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from types import MappingProxyType
 
 import pytest
@@ -18,8 +20,11 @@ from heraldry.schemas.formats import supported
         pytest.param("JSONSchema/Draft-07", True, id="as in the specification"),
         pytest.param("JsonSchema/draft-07", True, id="other case"),
         pytest.param("jsonschema", True, id="without a version"),
-        pytest.param("Avro/1.11", False, id="avro"),
-        pytest.param("Protobuf/3", False, id="protobuf"),
+        pytest.param("Avro/1.11", True, id="avro"),
+        pytest.param("Protobuf/3", True, id="protobuf"),
+        pytest.param("XMLSchema/1.1", True, id="xsd by its other name"),
+        pytest.param("JsonStructure/draft-02", True, id="json structure"),
+        pytest.param("Thrift/0.20", False, id="thrift"),
         pytest.param("", False, id="empty"),
     ],
 )
@@ -28,8 +33,8 @@ def test_supported(name, answer):
 
 
 def test_an_unsupported_format_says_so():
-    with pytest.raises(SchemaError, match="not supported yet; the payload is carried as it is"):
-        compile_schema("Avro/1.11", {"type": "record"})
+    with pytest.raises(SchemaError, match="not supported; the payload is carried as it is"):
+        compile_schema("Thrift/0.20", "struct Order {}")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +49,7 @@ def test_an_unsupported_format_says_so():
 )
 def test_a_document_may_be_a_text_or_a_value(document):
     schema = compile_schema("JSONSchema/Draft-07", document)
-    assert schema.format == "JSONSchema/Draft-07"
+    assert schema.source.format == "JSONSchema/Draft-07"
     assert schema.is_valid(1)
     assert not schema.is_valid("1")
 
@@ -92,3 +97,29 @@ def test_a_schema_pickles():
     copy = pickle.loads(pickle.dumps(schema))
     assert copy.columns == schema.columns
     assert copy.check("x") == schema.check("x")
+
+
+@pytest.mark.parametrize(
+    ("format_", "module", "extra"),
+    [
+        pytest.param("Avro/1.12", "fastavro", "avro", id="avro"),
+        pytest.param("Protobuf/3", "google.protobuf", "protobuf", id="protobuf"),
+        pytest.param("XSD/1.0", "lxml", "xsd", id="xsd"),
+    ],
+)
+def test_a_missing_extra_is_named(format_, module, extra):
+    """In a process of its own, because the library is there."""
+    program = f"""
+import sys
+sys.modules[{module!r}] = None
+from heraldry.errors import MissingExtraError
+from heraldry.schemas import formats
+try:
+    formats.compile({format_!r}, "x")
+except MissingExtraError as error:
+    sys.exit(str(error))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.strip().endswith(f"pip install 'heraldry[{extra}]'"), done.stderr

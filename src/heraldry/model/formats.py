@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-_SCHEMA_ALIASES = {"xmlschema": "xsd", "json-schema": "jsonschema", "protocolbuffers": "protobuf"}
+_SCHEMA_ALIASES = {
+    "xmlschema": "xsd",
+    "json-schema": "jsonschema",
+    "json-structure": "jsonstructure",
+    "protocolbuffers": "protobuf",
+}
 _DEFAULT_VERSIONS = {"AMQP": "1.0", "MQTT": "5.0"}
 _PROTOCOL_VERSIONS = {("AMQP", "1"): "1.0", ("MQTT", "5"): "5.0"}
 

@@ -1,4 +1,4 @@
-"""What every payload format offers: decoding, checks, columns, rows and samples."""
+"""What every payload format offers: decoding, encoding, checks, columns, rows and samples."""
 
 from __future__ import annotations
 
@@ -8,14 +8,31 @@ from typing import Any, Protocol
 
 from heraldry.model.problem import Problem
 from heraldry.schemas.columns import Column
+from heraldry.schemas.rows import Row
+from heraldry.schemas.source import Source
 
 
 class PayloadSchema(Protocol):
-    """A compiled payload schema; it never fetches anything and never raises on a value."""
+    """A compiled payload schema; it never fetches anything and pickles by its source.
+
+    Values are those of JSON, with ``bytes``, ``Decimal``, ``datetime``, ``date``, ``time`` and
+    ``UUID`` where the format has such a type. ``check`` and ``encode`` also take the JSON
+    spelling of those (RFC 3339 text, decimal text, base64).
+    """
 
     @property
-    def format(self) -> str:
-        """The format as the catalog writes it, such as ``JSONSchema/Draft-07``."""
+    def source(self) -> Source:
+        """What the schema was compiled from."""
+        ...
+
+    @property
+    def media_type(self) -> str:
+        """The content type of a payload, where nothing else states one."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was guessed where the source does not say it, such as the draft."""
         ...
 
     @property
@@ -23,8 +40,16 @@ class PayloadSchema(Protocol):
         """The columns of the table that a valid payload lands in."""
         ...
 
-    def decode(self, payload: bytes) -> Any:
-        """The value in the bytes of a payload; MessageError when they hold none."""
+    def decode(self, payload: bytes, content_type: str | None = None) -> Any:
+        """The valid value in the bytes of a payload; MessageError says why there is none.
+
+        The content type chooses the encoding where a format has several. The prefixes that
+        registries put before a payload are recognised and left out.
+        """
+        ...
+
+    def encode(self, value: Any, content_type: str | None = None) -> bytes:
+        """The bytes of a valid value; MessageError says why there are none."""
         ...
 
     def is_valid(self, value: Any) -> bool:
@@ -35,10 +60,10 @@ class PayloadSchema(Protocol):
         """Why the schema refuses a value: located problems, the first error first; or nothing."""
         ...
 
-    def to_row(self, value: Any) -> dict[str, Any] | tuple[Problem, ...]:
-        """A valid value by column name, or why it does not fit its columns."""
+    def to_row(self, value: Any) -> Row:
+        """A decoded value by column name, or why it does not fit its columns."""
         ...
 
     def sample(self, random: Random, hints: Mapping[str, Any]) -> Any:
-        """A valid value; ``hints`` are used for top-level properties where they are valid."""
+        """A valid value; ``hints`` are used for top-level members where they are valid."""
         ...

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from heraldry.errors import UnsupportedPatternError
-from heraldry.schemas.json_pattern import matching_text
+from heraldry.schemas.sample_pattern import matching_text
 
 _EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 _SPAN = 1000
@@ -62,7 +62,10 @@ def made_number(schema: Mapping[str, Any], random: Random) -> int | float:
     if step is None and low is not None and high is not None and high - low < 1:
         step = (high - low) / 8 or None
     number = _within(schema, step or Fraction(1, 100), random)
-    return int(number) if number.denominator == 1 and step else float(number)
+    try:
+        return int(number) if number.denominator == 1 and step else float(number)
+    except OverflowError:
+        return int(number)
 
 
 def _within(schema: Mapping[str, Any], step: Fraction, random: Random) -> Fraction:

@@ -1,15 +1,29 @@
-"""Valid JSON values as rows: one closure per column, made once from the column types."""
+"""Valid values as rows: one closure per column, made once from the column types.
+
+Values are those of JSON, or the typed ones of other formats: an instant is a text or a datetime.
+"""
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any
+from uuid import UUID
 
 from heraldry.model.problem import Problem
-from heraldry.schemas.columns import Column, ColumnType, ListOf, ScalarName, Struct
-from heraldry.schemas.json_columns import is_whole
-from heraldry.schemas.json_problems import pointer, short
+from heraldry.schemas.columns import (
+    Column,
+    ColumnType,
+    Fixed,
+    ListOf,
+    MapOf,
+    ScalarName,
+    Struct,
+    is_whole,
+)
+from heraldry.schemas.located import pointer, short
 from heraldry.schemas.parse import encode
 from heraldry.schemas.timestamps import to_date, to_timestamp
 
@@ -80,6 +94,10 @@ def _converter(kind: ColumnType) -> _Convert:
         return _list(_converter(kind.item.type), kind.item.nullable)
     if isinstance(kind, Struct):
         return _struct(_fields(kind.fields))
+    if isinstance(kind, MapOf):
+        return _map(_converter(kind.value.type), kind.value.nullable)
+    if isinstance(kind, Fixed):
+        return _fixed(kind)
     return _SCALARS[kind.name]
 
 
@@ -118,9 +136,53 @@ def _struct(fields: list[_Field]) -> _Convert:
     return read
 
 
+def _map(convert: _Convert, nullable: bool) -> _Convert:
+    def read(value: Any) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise _not_a("map", value)
+        row: dict[str, Any] = {}
+        key = ""
+        try:
+            for key, member in value.items():
+                row[key] = None if member is None and nullable else convert(member)
+        except _MisfitError as misfit:
+            misfit.path.append(key)
+            raise
+        return row
+
+    return read
+
+
+def _fixed(kind: Fixed) -> _Convert:
+    step = Decimal(1).scaleb(-kind.scale)
+    digits = Context(prec=kind.precision)
+    told = f"does not fit a decimal column of {kind.precision} digits, {kind.scale} of a fraction"
+
+    def read(value: Any) -> Decimal:
+        try:
+            number = value if type(value) is Decimal else Decimal(_decimal_text(value))
+            exact = number.quantize(step, context=digits)
+        except InvalidOperation:
+            raise _MisfitError(told, value) from None
+        if exact != number:
+            raise _MisfitError(told, value)
+        return exact
+
+    return read
+
+
+def _decimal_text(value: Any) -> str:
+    # A double stands for the number that is written so, not for its binary expansion.
+    if type(value) in (str, int, float):
+        return str(value)
+    raise _not_a("decimal number", value)
+
+
 def _string(value: Any) -> str:
     if type(value) is str:
         return value
+    if isinstance(value, (UUID, time, date)):
+        return value.isoformat() if not isinstance(value, UUID) else str(value)
     raise _not_a("string", value)
 
 
@@ -155,6 +217,13 @@ def _number(value: Any) -> float:
 
 
 def _timestamp(value: Any) -> datetime:
+    if type(value) is datetime:
+        # An instant without a zone is read as UTC, wherever the reader is.
+        try:
+            return value.astimezone(UTC) if value.tzinfo is not None else value.replace(tzinfo=UTC)
+        except OverflowError:
+            told = "has no representation in a timestamp column"
+            raise _MisfitError(told, value.isoformat()) from None
     if type(value) is not str:
         raise _not_a("timestamp", value)
     try:
@@ -164,12 +233,25 @@ def _timestamp(value: Any) -> datetime:
 
 
 def _date(value: Any) -> date:
+    if type(value) is date:
+        return value
     if type(value) is not str:
         raise _not_a("date", value)
     try:
         return to_date(value)
     except ValueError as error:
         raise _MisfitError(str(error), value) from None
+
+
+def _binary(value: Any) -> bytes:
+    if type(value) is bytes:
+        return value
+    if type(value) is not str:
+        raise _not_a("binary value", value)
+    try:
+        return b64decode(value, validate=True)
+    except ValueError:
+        raise _MisfitError("is not base64", value) from None
 
 
 def _json(value: Any) -> str:
@@ -190,5 +272,6 @@ _SCALARS: dict[ScalarName, _Convert] = {
     "boolean": _boolean,
     "timestamp": _timestamp,
     "date": _date,
+    "binary": _binary,
     "json": _json,
 }
