@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heraldry.schemas.columns import ListOf, Struct
+from heraldry.schemas.columns import ListOf, MapOf, Struct
 from heraldry.schemas.formats import compile as compile_schema
 from heraldry.schemas.parse import encode, parse
 
@@ -47,6 +47,7 @@ schemas = st.recursive(
     lambda inner: (
         objects(inner)
         | st.builds(lambda items: {"type": "array", "items": items}, inner)
+        | st.builds(lambda kind: {"type": "object", "additionalProperties": kind}, inner)
         | st.builds(lambda part: {"allOf": [part, {"title": "t"}]}, inner)
     ),
     max_leaves=8,
@@ -80,6 +81,10 @@ def assert_fits(column, value):
     elif isinstance(column.type, ListOf):
         for item in value:
             assert_fits(column.type.item, item)
+    elif isinstance(column.type, MapOf):
+        for key, member in value.items():
+            assert isinstance(key, str)
+            assert_fits(column.type.value, member)
     else:
         assert type(value) is PYTHON[column.type.name]
 

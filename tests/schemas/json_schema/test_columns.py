@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heraldry.schemas.columns import Column, ListOf, Scalar, Struct
+from heraldry.schemas.columns import Column, ListOf, MapOf, Scalar, Struct, map_of
 from heraldry.schemas.formats import compile as compile_schema
 
 STRING, INTEGER, NUMBER = Scalar("string"), Scalar("integer"), Scalar("number")
@@ -167,7 +167,7 @@ def test_recursion_is_json():
     assert [field.type for field in following.type.fields] == [INTEGER, JSON]
 
 
-def test_references_beside_nested_identities_are_not_guessed():
+def test_references_are_relative_to_the_nearest_identity():
     nested = {
         "$id": "http://example.com/b",
         "type": "object",
@@ -175,7 +175,7 @@ def test_references_beside_nested_identities_are_not_guessed():
         "definitions": {"n": {"type": "string"}},
     }
     found = column(nested, definitions={"n": {"type": "integer"}})
-    assert found.type.fields[0].type == JSON
+    assert found.type.fields[0].type == STRING
 
 
 def test_all_of_objects_is_merged():
@@ -266,3 +266,85 @@ def test_a_document_that_fans_out_through_members_is_read_in_short_time():
     }
     parts["a30"] = {"type": "integer"}
     compile_schema("JSONSchema", {"definitions": parts, "$ref": "#/definitions/a0"})
+
+
+TEXTS = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        pytest.param({"additionalProperties": TEXTS}, map_of(STRING, nullable=False), id="texts"),
+        pytest.param(
+            {"properties": {}, "additionalProperties": TEXTS},
+            map_of(STRING, nullable=False),
+            id="no properties",
+        ),
+        pytest.param(
+            {"additionalProperties": {"type": ["integer", "null"]}},
+            map_of(INTEGER, nullable=True),
+            id="values may be null",
+        ),
+        pytest.param(
+            {"additionalProperties": {"type": "object", "additionalProperties": TEXTS}},
+            map_of(map_of(STRING, nullable=False), nullable=False),
+            id="map of maps",
+        ),
+        pytest.param(
+            {"additionalProperties": {"type": ["integer", "string"]}},
+            map_of(JSON, nullable=False),
+            id="map of unions",
+        ),
+        pytest.param(
+            {"patternProperties": {"^x-": TEXTS}, "additionalProperties": False},
+            map_of(STRING, nullable=False),
+            id="one pattern and nothing else",
+        ),
+        pytest.param({"patternProperties": {"^x-": TEXTS}}, JSON, id="a pattern and anything"),
+        pytest.param(
+            {"patternProperties": {"^x-": {"type": "integer"}}, "additionalProperties": TEXTS},
+            JSON,
+            id="two kinds",
+        ),
+        pytest.param({"additionalProperties": {}}, JSON, id="anything"),
+        pytest.param({"additionalProperties": True}, JSON, id="true"),
+        pytest.param({"additionalProperties": False}, JSON, id="empty"),
+        pytest.param({}, JSON, id="nothing said"),
+    ],
+)
+def test_an_object_without_properties_is_a_map(schema, kind):
+    assert column({"type": "object", **schema}).type == kind
+
+
+def test_the_rows_of_maps():
+    schema = compile_schema(
+        "JSONSchema", {"properties": {"m": {"type": "object", "additionalProperties": TEXTS}}}
+    )
+    assert schema.to_row({"m": {"a b": "x", "": "y"}}) == {"m": {"a b": "x", "": "y"}}
+    assert schema.to_row({}) == {"m": None}
+
+
+def test_a_payload_that_is_a_map():
+    schema = compile_schema("JSONSchema", {"type": "object", "additionalProperties": TEXTS})
+    (found,) = schema.columns
+    assert (found.name, found.key, isinstance(found.type, MapOf)) == ("value", "", True)
+    assert schema.to_row({"a": "b"}) == {"value": {"a": "b"}}
+
+
+def test_properties_go_before_additional_ones():
+    found = column({"type": "object", "properties": {"n": TEXTS}, "additionalProperties": TEXTS})
+    assert [field.name for field in found.type.fields] == ["n"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"type": "string", "format": "uuid"}, id="uuid"),
+        pytest.param({"type": "string", "contentEncoding": "base64"}, id="base64"),
+        pytest.param({"enum": ["a", "b"]}, id="enum"),
+        pytest.param({"type": "string", "format": "time"}, id="time of day"),
+        pytest.param({"type": "string", "format": "duration"}, id="duration"),
+    ],
+)
+def test_what_stays_text(schema):
+    assert column(schema).type == STRING

@@ -9,7 +9,7 @@ import pytest
 
 from heraldry.errors import SchemaError, UnsupportedPatternError
 from heraldry.schemas.formats import compile as compile_schema
-from heraldry.schemas.json_pattern import matching_text
+from heraldry.schemas.sample_pattern import matching_text
 
 FORMATS = (
     "date-time", "date", "time", "email", "uri", "uri-reference", "uuid", "ipv4", "ipv6",

@@ -10,6 +10,7 @@ import pytest
 
 from heraldry.errors import MessageError, SchemaError
 from heraldry.schemas.formats import compile as compile_schema
+from heraldry.schemas.json_schema.schema import JsonSchema
 
 DRAFT_7 = "JSONSchema/Draft-07"
 # prefixItems is of 2020-12, dependentRequired of 2019-09, const of draft 6, if of draft 7.
@@ -52,6 +53,23 @@ def draft_of(name, dialect=None):
         pytest.param("JSONSchema/Draft/2019-09", "2019", id="2019-09 as in its URL"),
         pytest.param("JSONSchema/2020-12", "2020", id="2020-12"),
         pytest.param("JSONSchema/draft-2020-12", "2020", id="2020-12 as a draft"),
+        pytest.param("JSONSchema/Draft-2020-12", "2020", id="2020-12 as a draft in other case"),
+        pytest.param("JSONSchema/draft2020-12", "2020", id="2020-12 in one word"),
+        pytest.param("JSONSchema/draft/2020-12", "2020", id="2020-12 as in its URL"),
+        pytest.param("JSONSchema/draft2019-09", "2019", id="2019-09 in one word"),
+        pytest.param("JSONSchema/2020", "2020", id="2020-12 by its year"),
+        pytest.param("JSONSchema/v7", "7", id="7 as a version"),
+        pytest.param("JSONSchema/draft_07", "7", id="7 with an underscore"),
+        pytest.param("json-schema/draft-07", "7", id="family with a hyphen"),
+        pytest.param("JSONSchema/http://json-schema.org/draft-04/schema#", "4", id="URL of 4"),
+        pytest.param("JSONSchema/http://json-schema.org/draft-07/schema#", "7", id="URL of 7"),
+        pytest.param("JSONSchema/http://json-schema.org/draft-07/schema", "7", id="URL, no hash"),
+        pytest.param(
+            "JSONSchema/https://json-schema.org/draft/2019-09/schema", "2019", id="URL of 2019-09"
+        ),
+        pytest.param(
+            "JSONSchema/https://json-schema.org/draft/2020-12/schema", "2020", id="URL of 2020-12"
+        ),
         pytest.param("JSONSchema", "7", id="default"),
     ],
 )
@@ -74,13 +92,33 @@ def test_the_dialect_of_the_document_goes_first(dialect, draft):
     assert draft_of("JSONSchema", dialect) == draft
 
 
-def test_an_unknown_dialect_leaves_the_draft_to_the_format():
+def test_an_unknown_dialect_leaves_the_draft_to_the_format_and_says_so():
     assert draft_of("JSONSchema/2019-09", "http://example.com/own-dialect") == "2019"
+    schema = compile_schema("JSONSchema/2019-09", {"$schema": "http://example.com/own-dialect"})
+    assert isinstance(schema, JsonSchema)
+    assert schema.warnings == (
+        "the dialect 'http://example.com/own-dialect' is not known: read as draft 2019-09",
+    )
 
 
-def test_an_unknown_draft_is_not_guessed():
-    with pytest.raises(SchemaError, match="the draft 'draft-03' is not known"):
-        compile_schema("JSONSchema/Draft-03", {})
+@pytest.mark.parametrize(
+    ("name", "draft"),
+    [
+        pytest.param("JSONSchema/Draft-03", "4", id="3"),
+        pytest.param("JSONSchema/Draft-05", "4", id="5, which is 4"),
+        pytest.param("JSONSchema/draft-08", "2019", id="8, which became 2019-09"),
+        pytest.param("JSONSchema/2021-06", "2020", id="later"),
+        pytest.param("JSONSchema/v1/2026", "2020", id="a numbering to come"),
+        pytest.param("JSONSchema/next", "7", id="no number"),
+    ],
+)
+def test_an_unknown_draft_is_read_as_the_nearest_one_and_says_so(name, draft):
+    assert draft_of(name) == draft
+    unknown, known = compile_schema(name, {}), compile_schema("JSONSchema/Draft-07", {})
+    assert isinstance(unknown, JsonSchema)
+    assert isinstance(known, JsonSchema)
+    assert "is not known: read as draft" in unknown.warnings[0]
+    assert known.warnings == ()
 
 
 # Links
@@ -213,14 +251,24 @@ def test_a_reference_to_nothing(link):
 
 
 @pytest.mark.parametrize("keyword", ["pattern", "patternProperties"])
-@pytest.mark.parametrize(
-    "pattern", ["(?=a)b", "(?<!a)b", r"(a)\1", "[", "((x{1,1000}){1,1000}){1,9}"]
-)
+@pytest.mark.parametrize("pattern", ["(?=a)b", "(?<!a)b", r"(a)\1", "["])
 def test_patterns_that_need_backtracking_do_not_compile(keyword, pattern):
     value = pattern if keyword == "pattern" else {pattern: True}
     with pytest.raises(SchemaError, match="linear time") as caught:
         compile_schema(DRAFT_7, {"properties": {"a": {keyword: value}}})
     assert caught.value.location.startswith(f"/properties/a/{keyword}")
+
+
+@pytest.mark.parametrize("keyword", ["pattern", "patternProperties"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["((x{1,1000}){1,1000}){1,9}", "a{1000}{1000}", r"\p{L}{900}", "(" * 9 + "a" + "){999}" * 9],
+)
+def test_patterns_that_repeat_too_much_do_not_compile(keyword, pattern):
+    value = pattern if keyword == "pattern" else {pattern: True}
+    with pytest.raises(SchemaError, match="repeat too much") as caught:
+        compile_schema(DRAFT_7, {"properties": {"a": {keyword: value}}})
+    assert caught.value.location == f"/properties/a/{keyword}"
 
 
 def test_a_pattern_runs_in_linear_time():
@@ -273,6 +321,13 @@ def test_a_long_chain_of_references_is_refused():
         compile_schema(DRAFT_7, {"definitions": {**parts, "a5000": {}}, "$ref": "#/definitions/a0"})
 
 
+def test_a_long_chain_of_references_is_refused_whichever_part_is_met_first():
+    parts = {f"a{n}": {"$ref": f"#/definitions/a{n + 1}"} for n in range(500)}
+    members = {f"p{n}": {"$ref": f"#/definitions/a{n}"} for n in range(450, 0, -50)}
+    with pytest.raises(SchemaError, match="apply to one value"):
+        compile_schema(DRAFT_7, {"properties": members, "definitions": {**parts, "a500": {}}})
+
+
 @pytest.mark.parametrize(
     "document",
     [
@@ -322,13 +377,16 @@ def test_deep_values_are_a_problem_and_no_crash(document, levels):
         pytest.param(b"x", id="bytes"),
         pytest.param({1, 2}, id="set"),
         pytest.param(object(), id="object"),
-        pytest.param({1: 2}, id="key that is no text"),
+        pytest.param({"a": object()}, id="object inside"),
     ],
 )
 def test_what_is_no_json_value_is_not_valid_and_raises_nothing(value):
-    schema = compile_schema(DRAFT_7, {"type": "integer"})
-    assert not schema.is_valid(value)
-    assert schema.check(value)
+    for document in ({"type": "integer"}, {}, {"type": "object", "properties": {"b": {}}}):
+        schema = compile_schema(DRAFT_7, document)
+        assert not schema.is_valid(value)
+        assert schema.check(value)
+        with pytest.raises(MessageError):
+            schema.encode(value)
 
 
 @pytest.mark.parametrize(
