@@ -1,0 +1,1 @@
+"""Apache Avro as a payload format."""
