@@ -1,0 +1,1 @@
+"""Protocol Buffers as a payload format."""
