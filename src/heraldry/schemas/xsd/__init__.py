@@ -1,0 +1,1 @@
+"""XML Schema as a payload format."""
