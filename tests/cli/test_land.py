@@ -143,7 +143,18 @@ def test_a_warehouse_that_is_not_there(command: str, here: Path) -> None:
     assert not (here / "nowhere").exists()
 
 
-@pytest.mark.parametrize("sample", ["watchkam-jsons07", "contoso-erp-jsons07"])
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "watchkam-jsons07",
+        "contoso-erp-jsons07",
+        "inkjet-proto3",
+        "lightbulb-avro",
+        "smartoven-xsd",
+        "vacuumcleaner-avro",
+        "windgenerator-kafka-avro",
+    ],
+)
 def test_what_build_samples_is_matched_and_lands(
     sample: str, spark: SparkSession, here: Path, reference: Path
 ) -> None:

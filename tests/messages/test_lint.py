@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,17 @@ def found(**messages: Any) -> list[tuple[str, str, str]]:
             id="external",
         ),
         pytest.param(
+            {"dataschemaformat": "JSONSchema/draft-99"},
+            "/dataschema",
+            "schema-draft",
+            "warning",
+            id="unknown draft",
+        ),
+        pytest.param(
             {"dataschema": {"type": 5}}, "/dataschema", "schema-invalid", "error", id="invalid"
         ),
         pytest.param(
-            {"dataschemaformat": "Avro/1.11", "dataschema": {"type": "string"}},
+            {"dataschemaformat": "Thrift/0.20", "dataschema": {"type": "string"}},
             "/dataschema",
             "schema-unsupported",
             "info",
@@ -95,3 +103,26 @@ def test_real_catalogs_have_no_errors_of_the_run_time(reference: Path) -> None:
     for path in sorted(folder.glob("*.xreg.json")):
         rules = {one.rule for one in heraldry.open(path).check() if one.severity == "error"}
         assert not {rule for rule in rules if "-" in rule}, path.name
+
+
+def test_every_version_of_a_schema_is_compiled(tmp_path: Path) -> None:
+    """Also one that no message uses; a document of several parts is fine."""
+    good, bad = {"versionid": "1", "schema": {}}, {"versionid": "2", "schema": {"type": 5}}
+    schemas: dict[str, Any] = {
+        "used": {"versions": {"1": good, "2": bad}},
+        "flat": {"format": "Avro/1.12", "schema": {"type": "record"}},
+        "parts": {"format": "Protobuf/3", "schema": "message A {} message B {}"},
+        "other": {"format": "Thrift/0.20", "schema": "struct A {"},
+    }
+    for id_, schema in schemas.items():
+        schema["schemaid"] = id_
+        for version in schema.get("versions", {}).values():
+            version["format"] = "JSONSchema/draft-07"
+    group = {"schemagroupid": "g", "schemas": schemas}
+    path = tmp_path / "c.xreg.json"
+    path.write_text(json.dumps({"specversion": "1.0-rc2", "schemagroups": {"g": group}}))
+    findings = [one for one in heraldry.open(path).check() if one.rule.startswith("schema-")]
+    assert [(one.location, one.rule, one.severity) for one in findings] == [
+        ("/schemagroups/g/schemas/used/versions/2/schema", "schema-document", "error"),
+        ("/schemagroups/g/schemas/flat/schema", "schema-document", "error"),
+    ]

@@ -43,7 +43,7 @@ def test_payloads(payload: bytes | None, expected: list[tuple[str, str]]) -> Non
             "external",
             id="external",
         ),
-        pytest.param({"dataschemaformat": "Avro/1.11"}, "unsupported", id="unsupported"),
+        pytest.param({"dataschemaformat": "Thrift/0.20"}, "unsupported", id="unsupported"),
         pytest.param({"dataschema": {"type": 5}}, "invalid", id="invalid"),
     ],
 )

@@ -274,7 +274,7 @@ def _complete_event(draft: Draft, data: Any, make_id: NewId) -> None:
 
 
 def _content_type(draft: Draft, data: Any) -> str | None:
-    """What the payload is: as declared, as the schema implies (M46), or as the data shows."""
+    """What the payload is: as declared, as the schema has it (M46), or as the data shows."""
     own = draft.compiled.definition
     if "datacontenttype" in draft.attributes:
         return str(draft.attributes["datacontenttype"])
@@ -285,13 +285,20 @@ def _content_type(draft: Draft, data: Any) -> str | None:
     for rule in draft.compiled.constraints:
         if rule.kind == "media-type" and rule.place.section == "metadata":
             return rule.text
-    return None if data is None or isinstance(data, bytes) else "application/json"
+    if data is None:
+        return None
+    if draft.compiled.schema is not None:
+        return draft.compiled.schema.media_type
+    return None if isinstance(data, bytes) else "application/json"
 
 
-def encode_payload(data: Any, content_type: str | None) -> bytes | None:
-    """Data as the bytes of a payload: bytes and text as they are, the rest as JSON."""
+def _payload(draft: Draft, data: Any, content_type: str | None) -> bytes | None:
+    """Data as the bytes of a payload: bytes as they are, the rest as the schema writes it."""
     if data is None or isinstance(data, bytes):
         return data
+    schema = draft.compiled.schema
+    if schema is not None:
+        return schema.encode(data, content_type)
     if isinstance(data, str) and content_type and not is_json_media_type(content_type):
         return data.encode()
     return msgspec.json.encode(data)
@@ -301,7 +308,10 @@ def _finish(draft: Draft, data: Any) -> BuiltMessage:
     content_type = _content_type(draft, data)
     payload = None
     try:
-        payload = encode_payload(data, content_type)
+        payload = _payload(draft, data, content_type)
+    except MessageError as error:
+        draft.problems += error.problems
+        draft.failed.add("/")
     except (TypeError, ValueError, OverflowError, RecursionError):
         draft.refuse("/", "json", "the data cannot be written as JSON")
     return BuiltMessage(

@@ -25,6 +25,7 @@ from heraldry.model.xid import Xid
 from heraldry.schemas import formats as schema_formats
 from heraldry.schemas.columns import Column
 from heraldry.schemas.payload_schema import PayloadSchema
+from heraldry.schemas.references import gather
 
 SchemaState = Literal[
     "usable", "none", "dangling", "external", "conflict", "unsupported", "invalid"
@@ -175,10 +176,20 @@ def compile_schema(catalog: Catalog, definition: Definition) -> SchemaOutcome:
     if not schema_formats.supported(found.format):
         return SchemaOutcome(state="unsupported", detail=found.format)
     try:
-        compiled = schema_formats.compile(found.format, found.document, found.link)
+        return SchemaOutcome(state="usable", schema=compile_resolved(catalog, found))
     except SchemaError as error:
         return SchemaOutcome(state="invalid", detail=str(error))
-    return SchemaOutcome(state="usable", schema=compiled)
+
+
+def compile_resolved(catalog: Catalog, found: Resolved) -> PayloadSchema:
+    """Compile a schema of the catalog with the documents it refers to; SchemaError."""
+    return schema_formats.compile(
+        found.format,
+        found.document,
+        found.link,
+        name=Xid.parse(found.xid).resource or "" if found.xid else "",
+        references=gather(catalog, found),
+    )
 
 
 def _constraints(definition: Definition) -> Iterator[Constraint]:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heraldry.errors import CircularBaseError
-from heraldry.messages.compile import CompiledDefinition, compile_definition
+from heraldry.errors import CircularBaseError, MissingExtraError, NoRootError, SchemaError
+from heraldry.messages.compile import (
+    CompiledDefinition,
+    compile_definition,
+    compile_resolved,
+)
 from heraldry.model import rules
 from heraldry.model.catalog import Catalog
+from heraldry.model.definition import Definition
 from heraldry.model.inherit import definitions, local_reference
 from heraldry.model.problem import Finding, Severity
+from heraldry.model.schema_reference import Resolved, resolve_schema
 from heraldry.model.xid import Xid
+from heraldry.schemas.formats import supported
 
 _SCHEMA: dict[str, tuple[Severity, str, str]] = {
     "dangling": (
@@ -32,6 +39,16 @@ _SCHEMA: dict[str, tuple[Severity, str, str]] = {
         "error",
         "the payload schema does not compile; payloads are carried raw",
         "mend the schema",
+    ),
+    "draft": (
+        "warning",
+        "the language of the payload schema is guessed",
+        "name a version that is known",
+    ),
+    "extra": (
+        "warning",
+        "the payload schema was not looked at",
+        "install what is missing and check again",
     ),
     "unsupported": (
         "info",
@@ -55,7 +72,7 @@ def check(catalog: Catalog) -> tuple[Finding, ...]:
     known = {(one.file, one.location, one.rule) for one in found}
     for xid in definitions(catalog):
         found += (one for one in _check(catalog, xid) if not _is_said(one, known))
-    return tuple(found)
+    return (*found, *_documents(catalog))
 
 
 def _is_said(one: Finding, known: set[tuple[str, str, str]]) -> bool:
@@ -87,10 +104,16 @@ def _base(catalog: Catalog, xid: Xid) -> Iterator[Finding]:
 
 
 def _schema(catalog: Catalog, compiled: CompiledDefinition) -> Iterator[Finding]:
-    state = compiled.schema_state
+    own = compiled.definition
+    state: str
+    try:
+        state, detail = compiled.schema_state, compiled.outcome.detail
+        if compiled.schema is not None and compiled.schema.warnings:
+            state, detail = "draft", "; ".join(compiled.schema.warnings)
+    except MissingExtraError as error:
+        state, detail = "extra", str(error)
     if state not in _SCHEMA:
         return
-    own = compiled.definition
     severity, message, advice = _SCHEMA[state]
     stated = (
         ("dataschema", own.dataschema),
@@ -98,8 +121,37 @@ def _schema(catalog: Catalog, compiled: CompiledDefinition) -> Iterator[Finding]
         ("dataschemauri", own.dataschemauri),
     )
     member = next((name for name, value in stated if value is not None), "")
-    told = f"{message}: {compiled.outcome.detail}" if compiled.outcome.detail else message
+    told = f"{message}: {detail}" if detail else message
     yield _finding(catalog, own.xid, member, f"schema-{state}", severity, told, advice)
+
+
+def _documents(catalog: Catalog) -> Iterator[Finding]:
+    """Every version of every schema must compile, also where no message uses it."""
+    for group in catalog.groups.get("schemagroups", {}).values():
+        for resource in group.resources.get("schemas", {}).values():
+            nested = bool((resource.source or {}).get("versions"))
+            for id_ in resource.versions:
+                reason = _why_invalid(catalog, resource.xid, id_)
+                if reason is not None:
+                    member = f"versions/{id_}/schema" if nested else "schema"
+                    told = f"the schema does not compile: {reason}"
+                    yield _finding(
+                        *(catalog, resource.xid, member, "schema-document", "error", told)
+                    )
+
+
+def _why_invalid(catalog: Catalog, xid: Xid, version: str) -> str | None:
+    wanted = f"{xid}/versions/{version}"
+    found = resolve_schema(catalog, Definition(xid=xid, dataschemaxid=wanted))
+    if not isinstance(found, Resolved) or not supported(found.format):
+        return None
+    try:
+        compile_resolved(catalog, found)
+    except (NoRootError, MissingExtraError):
+        return None  # those who use it name the part they mean; the extra is named once
+    except SchemaError as error:
+        return str(error)
+    return None
 
 
 def _finding(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heraldry.errors import MessageError
 from heraldry.messages.compile import CompiledDefinition
 from heraldry.messages.constraint import Constraint
 from heraldry.messages.message import Message
+from heraldry.messages.validate import validate
 from heraldry.messages.values import check_value, is_json_media_type, same_media_type, same_value
 from heraldry.model.inherit import borrowed_target
 
@@ -112,10 +112,4 @@ def _template_within(own: Constraint, rule: Constraint) -> bool:
 
 def accepts(compiled: CompiledDefinition, message: Message) -> bool:
     """Whether there is a usable schema and it takes the payload."""
-    schema = compiled.schema
-    if schema is None or message.payload is None:
-        return False
-    try:
-        return schema.is_valid(schema.decode(message.payload))
-    except MessageError:
-        return False
+    return compiled.schema is not None and not validate(compiled, message)[1]

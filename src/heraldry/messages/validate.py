@@ -20,7 +20,13 @@ def validate(compiled: CompiledDefinition, message: Message) -> tuple[Any, tuple
     if message.payload is None:
         return None, (MISSING,)
     try:
-        value = schema.decode(message.payload)
+        return schema.decode(message.payload, stated_type(message)), ()
     except MessageError as error:
         return None, error.problems
-    return value, schema.check(value)
+
+
+def stated_type(message: Message) -> str | None:
+    """The content type that the message itself states; what a structured event implies is none."""
+    if message.mode == "structured" and "datacontenttype" not in message.attributes:
+        return None
+    return message.content_type

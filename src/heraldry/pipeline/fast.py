@@ -28,6 +28,7 @@ from heraldry.model.definition import PropertyDefinition
 from heraldry.pipeline.layout import TableLayout, arrow_type
 from heraldry.pipeline.payloads import PayloadConverter, parsed
 from heraldry.schemas.columns import Column, Scalar
+from heraldry.schemas.json_schema.schema import JsonSchema
 
 if TYPE_CHECKING:
     from heraldry.messages.compile import CompiledDefinition
@@ -268,6 +269,8 @@ class FastPath:
         order = [name for _, _, groups in templates for name in groups]
         first = {name: order.index(name) for name in order}
         schema = compiled.schema
+        if schema is not None and not isinstance(schema, JsonSchema):
+            return None
         return Plan(
             compiled=compiled,
             # attrgetter with one name gives no tuple: two ids at the end make it always one.

@@ -18,7 +18,8 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from heraldry.errors import WarehouseError
-from heraldry.schemas.columns import Column, ColumnType, ListOf, Scalar, Struct
+from heraldry.messages.table_columns import table_names
+from heraldry.schemas.columns import Column, ColumnType, Fixed, ListOf, MapOf, Scalar, Struct
 
 if TYPE_CHECKING:
     from heraldry.messages.compile import CompiledDefinition
@@ -102,8 +103,12 @@ def arrow_type(column: ColumnType) -> pa.DataType:
     match column:
         case Scalar(name):
             return _SCALARS[name]
+        case Fixed(precision, scale):
+            return pa.decimal128(precision, scale)
         case ListOf(item):
             return pa.list_(arrow_type(item.type))
+        case MapOf(value):
+            return pa.map_(pa.string(), arrow_type(value.type))
         case Struct(fields):
             return pa.struct([(field.name, arrow_type(field.type)) for field in fields])
 
@@ -111,18 +116,15 @@ def arrow_type(column: ColumnType) -> pa.DataType:
 def layout_of(compiled: CompiledDefinition, database: str, *, keep_payload: bool) -> TableLayout:
     """The layout of one definition's table."""
     xid = compiled.definition.xid
-    taken = {name.lower() for name in (*SYSTEM.names, PAYLOAD.name)}
-    envelope = compiled.envelope_columns
-    taken |= {column.name.lower() for column in envelope}
-    placeholders = tuple((name, _claim(f"ctx_{name}", taken)) for name in compiled.placeholders)
+    names = table_names(compiled)
     columns = compiled.schema.columns if compiled.schema else ()
     return TableLayout(
         definition=str(xid),
         version=compiled.definition.versionid,
         name=table_name(xid, database),
-        payload=tuple((column, _claim(column.name, taken)) for column in columns),
-        envelope=envelope,
-        placeholders=placeholders,
+        payload=tuple(zip(columns, names.payload, strict=True)),
+        envelope=compiled.envelope_columns,
+        placeholders=tuple(zip(compiled.placeholders, names.placeholders, strict=True)),
         keeps_payload=keep_payload or compiled.schema is None,
     )
 
@@ -153,13 +155,3 @@ def refuse_shared_tables(warehouse: str, xids: Iterable[Xid], database: str) -> 
             reason = f"{other} and {xid} would land in the same table {'.'.join(key)}"
             raise WarehouseError(warehouse, reason, "select one of them with --only")
         seen[key] = str(xid)
-
-
-def _claim(name: str, taken: set[str]) -> str:
-    """The name itself, or with ``_2``, ``_3`` ... where it is taken ignoring case."""
-    free, count = name, 1
-    while free.lower() in taken:
-        count += 1
-        free = f"{name}_{count}"
-    taken.add(free.lower())
-    return free

@@ -18,7 +18,7 @@ from heraldry.schemas.columns import Column, ColumnType, ListOf, Scalar, Struct
 from heraldry.schemas.parse import DEPTH_LIMIT, is_deep, parse
 
 if TYPE_CHECKING:
-    from heraldry.schemas.payload_schema import PayloadSchema
+    from heraldry.schemas.json_schema.schema import JsonSchema
 
 # Only this form is read alike by Arrow and by the judge.
 _YEAR = r"(?:[1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])"  # there is no year 0 in Python
@@ -32,7 +32,7 @@ _MINUS_ZERO = re.compile(rb"-0[\s,\]}]").search
 class PayloadConverter:
     """Validates payloads and converts those of plain columns by Arrow's own JSON reader."""
 
-    def __init__(self, schema: PayloadSchema) -> None:
+    def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
         self._columns = schema.columns
         self._target = pa.schema([(c.name, arrow_type(c.type)) for c in self._columns])
@@ -44,10 +44,10 @@ class PayloadConverter:
         """The indices of the payloads accepted, and their columns in that order."""
         good: list[int] = []
         values: list[Any] = []
-        decode, is_valid = self._schema.decode, self._schema.is_valid
+        accepts = self._schema.accepts
         for index, payload in enumerate(payloads):
-            value = parsed(payload, decode)
-            if value is None or not is_valid(value[0]):
+            value = parsed(payload)
+            if value is None or not accepts(value[0], payload):
                 continue
             if self._reader is None:
                 values.append(value[0])
@@ -121,10 +121,10 @@ class PayloadConverter:
         return good, pa.Table.from_arrays(arrays, schema=self._target)
 
 
-def parsed(payload: bytes, decode: Callable[[bytes], Any] = parse) -> tuple[Any] | None:
-    """The one value of a payload, or None where the judge would refuse its line."""
+def parsed(payload: bytes) -> tuple[Any] | None:
+    """The one value of a JSON payload, or None where the judge would refuse its line."""
     try:
-        value = decode(payload)
+        value = parse(payload)
     except MessageError:
         return None
     # The judge counts the envelope as a level, too.
@@ -154,9 +154,11 @@ def _is_plain(column: Column, *, top: bool) -> bool:
             return _is_plain(item, top=False)
         case Struct(fields):
             return all(f.name == f.key and _is_plain(f, top=False) for f in fields)
+        case _:
+            return False
 
 
-def _is_record(schema: PayloadSchema) -> bool:
+def _is_record(schema: JsonSchema) -> bool:
     """Whether payloads are objects: a lone ``value`` column stands for anything else."""
     return not (len(schema.columns) == 1 and schema.columns[0].key == "")
 
@@ -195,5 +197,5 @@ def _gap(array: pa.Array, column: Column, outer: int) -> bool:
         case Struct(fields):
             children = zip(array.flatten(), fields, strict=True)
             return any(_gap(child, field, array.null_count) for child, field in children)
-        case Scalar():
+        case _:
             return False

@@ -16,10 +16,9 @@ import pyarrow as pa
 
 from heraldry.pipeline.kernel.jit import PADDING
 from heraldry.pipeline.layout import arrow_type
-from heraldry.schemas.columns import Column, ListOf, Scalar, Struct
-from heraldry.schemas.json_columns import is_whole
-from heraldry.schemas.json_document import types_of
-from heraldry.schemas.json_schema import JsonSchema
+from heraldry.schemas.columns import Column, ListOf, Scalar, Struct, is_whole
+from heraldry.schemas.json_schema.document import types_of
+from heraldry.schemas.json_schema.schema import JsonSchema
 from heraldry.schemas.payload_schema import PayloadSchema
 
 TEXT, INSTANT, INTEGER, NUMBER, BOOLEAN, RECORD, LIST = range(7)
