@@ -13,7 +13,17 @@ import click
 from heraldry.cli.settings import find_config, option, read_config
 from heraldry.errors import HeraldryError, MissingExtraError, UsageError
 
-COMMANDS = ("check", "match", "build", "land", "tables", "dead-letters", "demo")
+COMMANDS = (
+    "check",
+    "match",
+    "build",
+    "columns",
+    "diff",
+    "land",
+    "tables",
+    "dead-letters",
+    "demo",
+)
 """In the order a newcomer meets them; each is a module of this package."""
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
@@ -105,8 +115,8 @@ def main(ctx: click.Context, config: str | None, debug: bool) -> None:
 
     A catalog is a CNCF xRegistry document (JSON or YAML) or a folder of them. Results go to
     standard output, progress to standard error. The exit code is 0 when all is done, 1 when
-    something was found (errors in a catalog, a message that matches nothing), and 2 when the
-    command could not be carried out.
+    something was found (errors in a catalog, a message that matches nothing, a breaking change),
+    and 2 when the command could not be carried out.
     """
     assert isinstance(ctx.command, click.Group)
     if (file := find_config(config)) is not None:
