@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import landing
+import payloads
 
 
 def main() -> int:
@@ -18,7 +19,10 @@ def main() -> int:
     parser.add_argument("--to", type=Path, default=Path("build/bench"))
     options = parser.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
+    schemas = payloads.run()
     results = landing.run(options.to, options.messages, options.rounds)
+    results["payloads"] = schemas
+    results["goals"] |= schemas.pop("goals")
     (options.to / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     print(json.dumps(results, indent=2))
     for goal, reached in results["goals"].items():
