@@ -104,8 +104,8 @@ def test_large_schemas_are_refused_with_their_limit():
         compile_schema(FORMAT, {"properties": {f"p{n}": {} for n in range(20_001)}})
     with pytest.raises(SchemaError, match="more than 40000 objects and arrays"):
         compile_schema(FORMAT, {"enum": [[n] for n in range(40_001)]})
-    with pytest.raises(SchemaError, match="more than 50000 members and items"):
-        compile_schema(FORMAT, {"enum": list(range(50_002))})
+    with pytest.raises(SchemaError, match="more than 30000 members and items"):
+        compile_schema(FORMAT, {"enum": list(range(30_002))})
     with pytest.raises(SchemaError, match="more than 4194304 bytes"):
         compile_schema(FORMAT, b" " * (4 * 1024 * 1024) + b"{}")
 

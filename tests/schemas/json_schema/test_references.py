@@ -344,7 +344,9 @@ def test_a_wrong_document_referred_to(document, reason):
         pytest.param(
             b'{"title": "' + b"x" * 2_000_000 + b'"}', "more than 4194304 bytes", id="bytes"
         ),
-        pytest.param(b'{"enum": [' + b"[]," * 15_000 + b"1]}", "objects and arrays", id="values"),
+        pytest.param(
+            b'{"enum": [' + b"[[[]]]," * 9_000 + b"1]}", "objects and arrays", id="values"
+        ),
         pytest.param(b'{"anyOf": [' + b"{}," * 9_000 + b"{}]}", "20000 sub-schemas", id="schemas"),
     ],
 )

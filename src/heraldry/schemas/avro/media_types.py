@@ -10,17 +10,14 @@ Encoding = Literal["binary", "json", "single-object", "any"]
 BINARY: Final = "avro/binary"
 """The content type of binary payloads."""
 
-SINGLE_OBJECT: Final = "application/avro; encoding=single-object"
-"""The content type of payloads that begin with the fingerprint of their schema."""
-
 
 @lru_cache(maxsize=1024)
 def encoding_of(content_type: str | None) -> Encoding:
     """The encoding of a content type; ``any`` where it names none.
 
     JSON is ``application/json``, ``text/json``, ``avro/json`` and everything in ``+json``;
-    ``avro/single-object`` or a parameter ``encoding=single-object`` is that; other types with
-    ``avro`` in their name are binary.
+    ``avro/single-object`` or a parameter ``encoding=single-object`` is that, for payloads that
+    begin with the fingerprint of their schema; other types with ``avro`` in their name are binary.
     """
     name, *parameters = (part.strip().lower() for part in (content_type or "").split(";"))
     if name.endswith(("/json", "+json")) or "encoding=json" in parameters:

@@ -30,7 +30,7 @@ from heraldry.schemas.source import Source
 
 Sizes = tuple[int, int, int]
 
-LIMITS: Final[Sizes] = (4 * 1024 * 1024, 40_000, 50_000)
+LIMITS: Final[Sizes] = (4 * 1024 * 1024, 40_000, 30_000)
 """How many bytes, objects or arrays (by brackets), members or items (by commas) there may be."""
 
 NO_SIZES: Final[Sizes] = (0, 0, 0)

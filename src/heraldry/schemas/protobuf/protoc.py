@@ -15,7 +15,7 @@ from typing import Final
 
 from heraldry.errors import SchemaError, UsageError
 
-CPU_LIMIT: Final = 0.6
+CPU_LIMIT: Final = 0.5
 """How many seconds of CPU the compiler may take; most documents need a hundredth of one."""
 
 WALL_LIMIT: Final = 20

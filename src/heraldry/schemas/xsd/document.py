@@ -18,7 +18,7 @@ from heraldry.schemas.xsd.xml import Node, local, namespace, read
 DOCUMENT_LIMIT: Final = 4 * 1024 * 1024
 """How many bytes the documents of one schema may have in all."""
 
-NODE_LIMIT: Final = 3_000
+NODE_LIMIT: Final = 2_500
 """How many elements the documents of one schema may have in all, annotations left out."""
 
 WORK_LIMIT: Final = 500_000
