@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from heraldry.errors import WarehouseError
 from heraldry.messages.verdict import Rejected
-from heraldry.pipeline.delta import open_table
+from heraldry.pipeline.delta import open_table, table_files
 from heraldry.pipeline.layout import DEAD_LETTERS
 
 SCHEMA = pa.schema(
@@ -105,7 +105,7 @@ def _read(
         if value is not None:
             term = pc.field(name) == value
             condition = term if condition is None else condition & term
-    return table.to_pyarrow_dataset().to_table(columns=list(columns), filter=condition)
+    return table_files(table).to_table(columns=list(columns), filter=condition)
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

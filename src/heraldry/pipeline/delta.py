@@ -12,6 +12,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
+from pyarrow import dataset
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.layout import DEFINITION_KEY, NAME_KEY
@@ -102,6 +103,15 @@ def widen_table(path: str, schema: pa.Schema) -> None:
     added = [field for field in wanted if field.name.lower() not in present]
     if added:
         table.alter.add_columns(added)
+
+
+def table_files(table: DeltaTable) -> dataset.Dataset:
+    """The rows of a table, read from its files as plain ones.
+
+    deltalake's own file system is Python called from Arrow's threads. One of them that lets go of a
+    file while the interpreter shuts down aborts the process; over plain files none needs Python.
+    """
+    return dataset.dataset(table.file_uris(), schema=pa.schema(table.schema()), format="parquet")
 
 
 def row_count(table: DeltaTable) -> int:

@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyarrow import dataset
-
 from heraldry.errors import WarehouseError
-from heraldry.pipeline.delta import open_table, row_count
+from heraldry.pipeline.delta import open_table, row_count, table_files
 from heraldry.pipeline.layout import DEFINITION_KEY, NAME_KEY
 
 _SPARK_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
@@ -40,11 +38,7 @@ def sample_rows(path: str, limit: int) -> list[dict[str, Any]]:
     table = open_table(path)
     if table is None:
         raise WarehouseError(path, "there is no table here")
-    # head() stops early and leaves read-ahead threads behind. Over deltalake's own file system they
-    # call into Python while it shuts down, and crash or hang it; over plain files they do not.
-    schema = table.to_pyarrow_dataset().schema
-    files = dataset.dataset(table.file_uris(), schema=schema, format="parquet")
-    rows: list[dict[str, Any]] = files.head(limit).to_pylist()
+    rows: list[dict[str, Any]] = table_files(table).head(limit).to_pylist()
     return rows
 
 
