@@ -94,8 +94,30 @@ class CircularBaseError(HeraldryError):
         return "basemessage is circular: " + " -> ".join(self.chain)
 
 
+class LongBaseError(CircularBaseError):
+    """A ``basemessage`` chain that is too long to be followed; ``chain`` is its first and last."""
+
+    def __str__(self) -> str:
+        return "the basemessage chain is too long: " + " -> ... -> ".join(self.chain)
+
+
 class UnknownDefinitionError(HeraldryError):
     """An xid that names no message definition of the catalog; ``near`` lists similar ones."""
+
+    type = "not_found"
+    status = 404
+
+    def __init__(self, xid: str, near: tuple[str, ...] = (), place: str = "the catalog") -> None:
+        super().__init__(xid, near, place)
+        self.xid, self.near, self.place = xid, near, place
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
+        return f"{self.place} has no message definition {self.xid}{hint}"
+
+
+class UnknownEndpointError(HeraldryError):
+    """An xid that names no endpoint of the catalog; ``near`` lists similar ones."""
 
     type = "not_found"
     status = 404
@@ -106,7 +128,7 @@ class UnknownDefinitionError(HeraldryError):
 
     def __str__(self) -> str:
         hint = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
-        return f"the catalog has no message definition {self.xid}{hint}"
+        return f"the catalog has no endpoint {self.xid}{hint}"
 
 
 class TemplateError(HeraldryError):
@@ -220,3 +242,17 @@ class PipelineError(HeraldryError):
 
     def __str__(self) -> str:
         return f"the pipeline stopped while it {self.stage}: {self.reason}"
+
+
+class TransportError(HeraldryError):
+    """A server that cannot be reached or refuses; ``endpoint`` is the xid, ``advice`` what helps.
+
+    Never holds a credential: addresses are told without their user part.
+    """
+
+    def __init__(self, endpoint: str, reason: str, advice: str = "") -> None:
+        super().__init__(endpoint, reason, advice)
+        self.endpoint, self.reason, self.advice = endpoint, reason, advice
+
+    def __str__(self) -> str:
+        return f"{self.endpoint}: {self.reason}" + (f" ({self.advice})" if self.advice else "")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from heraldry.dialects.xreg_1_0 import read
-from heraldry.errors import CircularBaseError, UnknownDefinitionError
-from heraldry.model.catalog import Catalog
+from heraldry.errors import CircularBaseError, LongBaseError, UnknownDefinitionError
+from heraldry.model.catalog import Catalog, External
 from heraldry.model.definition import Definition
-from heraldry.model.inherit import definitions, materialize, merge
+from heraldry.model.inherit import definitions, external_bases, materialize, merge
 from heraldry.model.xid import Xid
 from tests.model.catalogs import catalog
 
@@ -162,6 +164,133 @@ def test_a_borrowed_message_is_its_target_under_its_own_xid() -> None:
     assert define(found, "m", "/messagegroups/four").envelope is None
 
 
+def test_a_borrowed_message_fills_in_from_its_own_group_what_its_target_leaves_open() -> None:
+    target = {"datacontenttype": "text/plain", "protocol": "KAFKA"}
+    document = {
+        "messagegroups": {
+            "one": {"messages": {"m": target, "bare": {}}},
+            "two": {
+                "envelope": "CloudEvents/1.0",
+                "protocol": "NATS",
+                "messages": {
+                    "m": {"xref": "messagegroups/one/messages/m"},
+                    "bare": {"xref": "messagegroups/one/messages/bare"},
+                },
+            },
+        }
+    }
+    found = read(document, "")
+    got = define(found, "m", "/messagegroups/two")
+    assert (got.envelope, got.protocol) == ("CloudEvents/1.0", "KAFKA")
+    got = define(found, "bare", "/messagegroups/two")
+    assert (got.envelope, got.protocol) == ("CloudEvents/1.0", "NATS")
+    assert define(found, "bare", "/messagegroups/one").protocol is None
+
+
+def test_a_borrowed_message_keeps_the_group_of_its_target() -> None:
+    document = {
+        "messagegroups": {
+            "one": {"envelope": "CloudEvents/1.0", "protocol": "KAFKA", "messages": {"m": {}}},
+            "two": {
+                "protocol": "NATS",
+                "messages": {"m": {"xref": "messagegroups/one/messages/m"}},
+            },
+        }
+    }
+    got = define(read(document, ""), "m", "/messagegroups/two")
+    assert (got.envelope, got.protocol) == ("CloudEvents/1.0", "KAFKA")
+
+
+def test_a_borrowed_message_has_the_bases_of_its_target() -> None:
+    found = catalog(
+        {
+            "base": {"protocol": "NATS"},
+            "m": {"basemessage": "/messagegroups/g/messages/base"},
+            "borrowed": {"xref": "/messagegroups/g/messages/m", "protocol": "KAFKA"},
+            "derived": {"basemessage": "/messagegroups/g/messages/borrowed"},
+        }
+    )
+    m, base = "/messagegroups/g/messages/m", "/messagegroups/g/messages/base"
+    assert define(found, "borrowed").protocol == "NATS"
+    assert define(found, "borrowed").bases == (m, base)
+    assert define(found, "derived").bases == ("/messagegroups/g/messages/borrowed", m, base)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param("/messagegroups/g/messages/nowhere", id="dangling"),
+        pytest.param("/messagegroups/g/messages/m", id="itself"),
+        pytest.param("/messagegroups/g/messages/other", id="in a circle"),
+        pytest.param("https://example.com/messagegroups/g/messages/m", id="elsewhere"),
+        pytest.param("/schemagroups/s/schemas/x", id="no message"),
+        pytest.param("m", id="no xid"),
+        pytest.param(5, id="no text"),
+    ],
+)
+def test_a_message_that_borrows_nothing_that_is_there_is_empty(target: object) -> None:
+    found = catalog(
+        {
+            "m": {"protocol": "KAFKA", "meta": {"xref": target}},
+            "other": {"meta": {"xref": "/messagegroups/g/messages/m"}},
+        },
+        {"x": {"protocol": "KAFKA"}},
+        envelope="CloudEvents/1.0",
+    )
+    got = define(found, "m")
+    assert (got.envelope, got.protocol, got.bases) == ("CloudEvents/1.0", None, ())
+    assert list(external_bases(found)) == []
+
+
+def test_a_circle_through_a_borrowed_message_is_an_error() -> None:
+    found = catalog(
+        {
+            "m": {"xref": "/messagegroups/g/messages/n"},
+            "n": {"basemessage": "/messagegroups/g/messages/m"},
+        }
+    )
+    for message in ("m", "n"):
+        with pytest.raises(CircularBaseError):
+            define(found, message)
+
+
+ELSEWHERE = "https://example.com/messagegroups/g/messages/b"
+
+
+def test_a_base_that_was_fetched_is_the_end_of_the_chain() -> None:
+    found = catalog(
+        {
+            "m": {"basemessage": "/messagegroups/g/messages/n", "datacontenttype": "text/csv"},
+            "n": {"basemessage": ELSEWHERE, "protocoloptions": {"subject": "s"}},
+        }
+    )
+    assert list(external_bases(found)) == [ELSEWHERE, ELSEWHERE]
+    fetched = {
+        "protocol": "NATS",
+        "protocoloptions": {"subject": "t", "reply-to": "r"},
+        "datacontenttype": "text/plain",
+    }
+    found = replace(found, external={ELSEWHERE: External(attributes=fetched)})
+    got = define(found, "m")
+    assert (got.protocol, got.datacontenttype) == ("NATS", "text/csv")
+    assert got.protocoloptions == {"subject": "s", "reply-to": "r"}
+    assert got.bases == ("/messagegroups/g/messages/n", ELSEWHERE)
+    assert list(external_bases(found)) == []
+
+
+def test_a_fetched_base_never_leads_back_into_this_catalog_by_an_xid() -> None:
+    found = catalog({"m": {"basemessage": ELSEWHERE}, "n": {"protocol": "KAFKA"}})
+    fetched = External(attributes={"basemessage": "/messagegroups/g/messages/n"})
+    got = define(replace(found, external={ELSEWHERE: fetched}), "m")
+    assert (got.protocol, got.bases) == (None, (ELSEWHERE,))
+
+
+def test_a_base_that_was_not_fetched_is_no_error() -> None:
+    found = catalog({"m": {"basemessage": ELSEWHERE, "protocol": "NATS"}})
+    found = replace(found, external={ELSEWHERE: External(reason="its server answers 404")})
+    assert (define(found, "m").protocol, define(found, "m").bases) == ("NATS", ())
+
+
 def test_endpoints_hold_messages_too() -> None:
     document = {
         "endpoints": {"e": {"protocol": "NATS", "messages": {"m": {}}}},
@@ -197,3 +326,16 @@ def test_an_unknown_definition_is_an_error(xid: str) -> None:
 def test_an_unknown_definition_is_told_what_is_near() -> None:
     with pytest.raises(UnknownDefinitionError, match=r"did you mean .*/placed"):
         define(catalog({"placed": {}}), "placd")
+
+
+def test_a_chain_without_end_is_refused_in_little_time() -> None:
+    """Thousands of bases in one document must not cost the square of their number."""
+    count = 5000
+    bases = {
+        f"m{number}": {"basemessage": f"/messagegroups/g/messages/m{number + 1}"}
+        for number in range(count)
+    }
+    found = catalog(bases | {f"m{count}": {}})
+    with pytest.raises(LongBaseError, match=r"m0 -> \.\.\. -> .*m100"):
+        define(found, "m0")
+    assert len(define(found, f"m{count - 50}").bases) == 50

@@ -1,4 +1,4 @@
-"""The rules around messages: groups, endpoints, ids, versions, borrowed messages."""
+"""The rules around messages: groups, ids, versions, borrowed messages."""
 
 from __future__ import annotations
 
@@ -16,28 +16,7 @@ def told(document: dict[str, Any]) -> list[Told]:
     return [(f.location, f.rule, f.severity) for f in check(read(document, "f"))]
 
 
-def endpoint(**members: Any) -> dict[str, Any]:
-    groups = {"g": {"messages": {}}}
-    return {"endpoints": {"e": {"usage": ["producer"], **members}}, "messagegroups": groups}
-
-
 CASES: dict[str, tuple[dict[str, Any], list[Told]]] = {
-    "good": (endpoint(messagegroups=["/messagegroups/g", "https://example.com/g"]), []),
-    "shorthand": (endpoint(protocol="MQTT", envelope="CloudEvents"), []),
-    "usage-text": (endpoint(usage="consumer"), []),
-    "usage": (
-        endpoint(usage=["producer", "sender"]),
-        [("/endpoints/e/usage/1", "endpoint-usage", "error")],
-    ),
-    "usage-absent": (endpoint(usage=None), [("/endpoints/e/usage", "endpoint-usage", "warning")]),
-    "group-unknown": (
-        endpoint(messagegroups=["#/messagegroups/g", "/messagegroups/no"]),
-        [("/endpoints/e/messagegroups/1", "endpoint-messagegroup-unknown", "warning")],
-    ),
-    "group-reference": (
-        endpoint(messagegroups=["g"]),
-        [("/endpoints/e/messagegroups/0", "endpoint-messagegroup-reference", "error")],
-    ),
     "group-protocol": (
         {"messagegroups": {"g": {"protocol": "MQTT"}}},
         [("/messagegroups/g/protocol", "M10", "warning")],
@@ -91,7 +70,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Told]]] = {
 @pytest.mark.parametrize(
     ("document", "expected"), [pytest.param(*case, id=name) for name, case in CASES.items()]
 )
-def test_groups_and_endpoints(document: dict[str, Any], expected: list[Told]) -> None:
+def test_groups_and_ids(document: dict[str, Any], expected: list[Told]) -> None:
     assert told(document) == expected
 
 

@@ -73,7 +73,7 @@ def load_each(
 @_uncollected()
 def load_bytes(data: bytes, name: str, limits: Limits = DEFAULT) -> Catalog:
     """The catalog of one document; ``name`` is its file name, for errors and findings."""
-    return _catalog(_parsed(data, name, limits), name, limits)
+    return load_document(parse_document(data, name, limits), name, limits)
 
 
 def _documents(path: Path, limits: Limits) -> Iterator[tuple[str, Catalog]]:
@@ -98,14 +98,14 @@ def _document(file: Path, limits: Limits, *, chosen: bool) -> Catalog | None:
     """The catalog in a file; None for a file of a folder that holds something else."""
     data, name = _content(file, limits), str(file)
     try:
-        document = _parsed(data, name, limits)
+        document = parse_document(data, name, limits)
     except DocumentError:
         # What never speaks of catalogs is somebody else's file and none of our business.
         if chosen or any(member in data for member in _MEMBERS):
             raise
         return None
     if chosen or xreg_1_0.detect(document) or generations.is_catalog(document):
-        return _catalog(document, name, limits)
+        return load_document(document, name, limits)
     return None
 
 
@@ -134,7 +134,8 @@ def _too_large(name: str, limits: Limits) -> DocumentError:
     return DocumentError(name, "", reason)
 
 
-def _parsed(data: bytes, name: str, limits: Limits) -> Any:
+def parse_document(data: bytes, name: str, limits: Limits) -> Any:
+    """The value of a JSON or YAML text, told by the suffix of its name, else by how it begins."""
     if len(data) > limits.size:
         raise _too_large(name, limits)
     data = data.removeprefix(_BOM)
@@ -145,7 +146,8 @@ def _parsed(data: bytes, name: str, limits: Limits) -> Any:
     return read_json(data, name, limits) if is_json else read_yaml(data, name, limits)
 
 
-def _catalog(document: Any, name: str, limits: Limits) -> Catalog:
+def load_document(document: Any, name: str, limits: Limits) -> Catalog:
+    """The catalog of a parsed document; an error where it is none, or of another generation."""
     if not isinstance(document, dict):
         raise DocumentError(name, "", "expected an object with messagegroups, found another value")
     generation = generations.detect(document)

@@ -6,8 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from heraldry.model.entities import Group, Resource
+from heraldry.model.entities import Attributes, Group, Resource
 from heraldry.model.xid import Xid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class External:
+    """A base message of another catalog as it was fetched, or the reason why not (M15, M17).
+
+    Its references are absolute: what is relative means the catalog it came from.
+    """
+
+    attributes: Attributes | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,13 +26,15 @@ class Catalog:
     """Groups by collection name and id, with the file each entity came from.
 
     ``attributes`` are the registry's own (specversion, registryid, labels, ...); ``files`` maps
-    the xid of a group or resource to the file it was read from.
+    the xid of a group or resource to the file it was read from; ``external`` holds by URI the
+    base messages that a resolver was asked to fetch.
     """
 
     attributes: Mapping[str, Any] = field(default_factory=dict)
     groups: Mapping[str, Mapping[str, Group]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     source: Mapping[str, Any] | None = None
+    external: Mapping[str, External] = field(default_factory=dict)
 
     def group(self, xid: Xid) -> Group | None:
         """The group of an xid, or None."""

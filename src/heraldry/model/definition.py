@@ -83,6 +83,6 @@ class Definition:
     datacontenttype: str | None = None
     basemessage: str | None = None
     bases: tuple[str, ...] = ()
-    """The xids of the base messages found, nearest first."""
+    """The base messages found, nearest first: xids, and URIs of those kept elsewhere."""
     deprecated: bool = False
     description: str = ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 _SCHEMA_ALIASES = {
     "xmlschema": "xsd",
@@ -54,3 +56,30 @@ def is_cloudevents(envelope: str | None) -> bool:
         "cloudevents",
         "cloudevents/1.0",
     }
+
+
+def same_protocol(own: str, common: str) -> bool:
+    """Whether a protocol is the one of a group, or a more precise name of it (M12, C16).
+
+    Messages are the same in all versions of HTTP (C11).
+    """
+    (name, version), (other, wanted) = protocol_family(own), protocol_family(common)
+    return name == other and (name == "HTTP" or not version or not wanted or version == wanted)
+
+
+def same_envelope(own: str, common: str) -> bool:
+    """Whether an envelope is the one of a group, or a more precise name of it (M8, C16)."""
+    if is_cloudevents(own) and is_cloudevents(common):
+        return True
+    own, common = own.strip().lower(), common.strip().lower()
+    return own == common or ("/" not in common and own.partition("/")[0] == common)
+
+
+def fold(name: str) -> str:
+    """The name of an option without case and separators (C5)."""
+    return name.replace("-", "").replace("_", "").lower()
+
+
+def is_deprecated(attributes: Mapping[str, Any]) -> bool:
+    """Whether an entity says that it is deprecated: an object does, also an empty one."""
+    return attributes.get("deprecated") not in (None, False)

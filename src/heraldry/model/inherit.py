@@ -7,12 +7,16 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from heraldry.errors import CircularBaseError, UnknownDefinitionError, XidError
+from heraldry.errors import CircularBaseError, LongBaseError, UnknownDefinitionError, XidError
 from heraldry.model.catalog import Catalog
 from heraldry.model.definition import Definition
 from heraldry.model.entities import Attributes, Resource
-from heraldry.model.formats import present
+from heraldry.model.formats import is_deprecated, present
+from heraldry.model.rules_values import is_absolute
 from heraldry.model.xid import Xid
+
+MOST_BASES = 100
+"""So many messages a chain of bases may have: what each inherits is merged again and again."""
 
 MESSAGE_GROUPS = ("messagegroups", "endpoints")
 """The collections whose groups hold messages: an endpoint is a message group too."""
@@ -34,9 +38,9 @@ def materialize(catalog: Catalog, xid: Xid) -> Definition:
     """The definition of a message after inheritance (M4, M65).
 
     Own attributes win over those of the own group (C16), these over the base message's. A base
-    that is absolute or cannot be found ends the chain (M17); a circular chain raises
-    :class:`CircularBaseError` (M18). A borrowed message is its target under its own xid (C15);
-    the target then counts as its nearest base.
+    that cannot be found, or is kept elsewhere and was not fetched, ends the chain (M17); a
+    circular chain raises :class:`CircularBaseError` (M18). A borrowed message is its target under
+    its own xid (C15); the target then counts as its nearest base.
     """
     resource = catalog.resource(xid)
     if resource is None or xid.resources != "messages" or xid.groups not in MESSAGE_GROUPS:
@@ -46,6 +50,23 @@ def materialize(catalog: Catalog, xid: Xid) -> Definition:
     for over in reversed(levels[:-1]):
         attributes = _shadow(attributes, over)
     return _definition(resource.xid, versionid, attributes, bases, levels[0].get("basemessage"))
+
+
+def open_end(catalog: Catalog, xid: Xid) -> Any:
+    """The base reference at which the chain of a message ends unresolved; None without one."""
+    resource = catalog.resource(xid)
+    return _chain(catalog, resource)[1][-1].get("basemessage") if resource else None
+
+
+def external_bases(catalog: Catalog) -> Iterator[str]:
+    """The absolute references that chains of base messages end with (M15)."""
+    for xid in definitions(catalog):
+        try:
+            end = open_end(catalog, xid)
+        except CircularBaseError:
+            continue
+        if is_absolute(end):
+            yield end
 
 
 def merge(base: Attributes, over: Attributes) -> dict[str, Any]:
@@ -72,10 +93,10 @@ def local_reference(text: object) -> Xid | None:
 
 def borrowed_target(catalog: Catalog, resource: Resource) -> Resource | None:
     """The message a borrowed one stands for (C15); None where the reference leads nowhere."""
-    seen = [resource]
+    seen, kind = [resource], resource.xid.resources
     while True:
         xid = local_reference(resource.meta.get("xref"))
-        found = catalog.resource(xid) if xid else None
+        found = catalog.resource(xid) if xid and xid.resources == kind else None
         if found is None or any(found is one for one in seen):
             return None
         if "xref" not in found.meta:
@@ -93,25 +114,50 @@ def _chain(
     seen: list[str] = []
     first, version = "", ""
     while True:
-        place = _key(resource, version)
-        if place in seen:
-            raise CircularBaseError((*seen[seen.index(place) :], place))
-        seen.append(place)
-        attributes, used = _level(catalog, resource, version, bases)
+        _step(seen, _key(resource, version))
+        attributes, used = level(catalog, resource, version, bases)
         first = first or used
         levels.append(attributes)
         xid = local_reference(attributes.get("basemessage"))
         base = catalog.resource(xid) if xid and xid.resources == "messages" else None
         if xid is None or base is None or (xid.version and xid.version not in base.versions):
-            return first, tuple(levels), tuple(bases)
+            break
         resource, version = base, xid.version
         bases.append(_key(resource, version))
+    for uri, attributes in _elsewhere(catalog, levels[-1]):
+        _step(seen, uri)
+        bases.append(uri)
+        levels.append(attributes)
+    return first, tuple(levels), tuple(bases)
 
 
-def _level(
+def _elsewhere(catalog: Catalog, attributes: Attributes) -> Iterator[tuple[str, Attributes]]:
+    """The base messages that were fetched from other catalogs, nearest first (M15)."""
+    while True:
+        uri = attributes.get("basemessage")
+        found = catalog.external.get(uri) if isinstance(uri, str) else None
+        if found is None or found.attributes is None:
+            return
+        attributes = found.attributes
+        yield str(uri), attributes
+
+
+def _step(seen: list[str], place: str) -> None:
+    """Note a place of a chain; coming back to one is an error (M18), and so is no end."""
+    if place in seen:
+        raise CircularBaseError((*seen[seen.index(place) :], place))
+    if len(seen) == MOST_BASES:
+        raise LongBaseError((seen[0], place))
+    seen.append(place)
+
+
+def level(
     catalog: Catalog, resource: Resource, version: str, bases: list[str]
 ) -> tuple[Attributes, str]:
-    """One level of a chain: the attributes of a version, or of the message it borrows."""
+    """One level of a chain: the attributes of a version, or of the message it borrows.
+
+    What is borrowed is added to ``bases``.
+    """
     if "xref" in resource.meta:
         target = borrowed_target(catalog, resource)
         if target is None:
@@ -166,7 +212,7 @@ def _definition(
         datacontenttype=_text(found.get("datacontenttype")),
         basemessage=_text(own_base),
         bases=bases,
-        deprecated=bool(found.get("deprecated")),
+        deprecated=is_deprecated(found),
         description=_text(found.get("description")) or "",
     )
 

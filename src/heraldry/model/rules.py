@@ -1,4 +1,4 @@
-"""Rules that a catalog can be checked for without any message: M1..M69 as far as they show."""
+"""Rules that a catalog can be checked for without any message: M1..M69, R56..R93."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from heraldry.model.entities import Group, Resource
 from heraldry.model.inherit import MESSAGE_GROUPS, materialize
 from heraldry.model.problem import Finding
 from heraldry.model.rules_amqp import AMQP_RULES
+from heraldry.model.rules_endpoint import ENDPOINT_RULES
 from heraldry.model.rules_envelope import ENVELOPE_RULES
 from heraldry.model.rules_group import (
     GROUP_RULES,
@@ -29,6 +30,7 @@ Rule = Callable[[Subject], Iterator[Finding]]
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "group": GROUP_RULES,
+    "endpoint": ENDPOINT_RULES,
     "resource": RESOURCE_RULES,
     "schema": SCHEMA_RULES,
     "message": (*MESSAGE_RULES, *ENVELOPE_RULES, *OPTION_RULES, *AMQP_RULES),
@@ -47,7 +49,10 @@ def check(catalog: Catalog) -> tuple[Finding, ...]:
 def _findings(catalog: Catalog) -> Iterator[Finding]:
     for plural, groups in catalog.groups.items():
         for group in groups.values():
-            yield from _run("group", subject_of_group(catalog, group))
+            subject = subject_of_group(catalog, group)
+            yield from _run("group", subject)
+            if plural == "endpoints":
+                yield from _run("endpoint", subject)
             for resources in group.resources.values():
                 for resource in resources.values():
                     whole = subject_of_resource(catalog, group, resource)

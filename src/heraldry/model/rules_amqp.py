@@ -12,7 +12,7 @@ from heraldry.model.rules_subject import Subject
 
 _FREE = ("application-properties", "message-annotations", "delivery-annotations", "footer")
 _SECTIONS = ("properties", "header", *_FREE)
-_PROPERTIES = {
+PROPERTIES = {
     "message-id": "string",
     "user-id": "binary",
     "to": "uritemplate",
@@ -29,13 +29,15 @@ _PROPERTIES = {
 }
 """The fixed properties and their types (M56); content types are no symbols in fact (C7)."""
 
-_HEADER = {
+HEADER = {
     "durable": "boolean",
     "priority": "integer",
     "ttl": "integer",
     "first-acquirer": "boolean",
     "delivery-count": "integer",
 }
+"""The members of the header and their types (M59)."""
+
 _MESSAGE_ID = ("ulong", "uuid", "binary", "string", "uritemplate")
 
 
@@ -60,7 +62,7 @@ def sections(subject: Subject) -> Iterator[Finding]:
 
 def fixed_names(subject: Subject) -> Iterator[Finding]:
     """M56, M59: properties and header have the names AMQP gives them."""
-    for section, table, rule in (("properties", _PROPERTIES, "M56"), ("header", _HEADER, "M59")):
+    for section, table, rule in (("properties", PROPERTIES, "M56"), ("header", HEADER, "M59")):
         for name in _section(subject, section):
             if name not in table:
                 path = ("protocoloptions", section, name)
@@ -106,13 +108,15 @@ def _section(subject: Subject, name: str) -> Mapping[str, Any]:
 
 def _properties(subject: Subject) -> Iterator[Property]:
     for section in _SECTIONS:
-        table = {"properties": _PROPERTIES, "header": _HEADER}.get(section, {})
+        table = {"properties": PROPERTIES, "header": HEADER}.get(section, {})
         for name, declared in _section(subject, section).items():
+            if table and name not in table:
+                continue
             yield Property(
                 path=("protocoloptions", section, name),
                 declared=declared,
                 default=table.get(name, "string"),
-                tabled=name in table and name != "message-id",
+                tabled=bool(table) and name != "message-id",
                 rule={"properties": "M56", "header": "M59"}.get(section, "M36"),
                 placeholders=IN_AMQP,
                 is_message_id=section == "properties" and name == "message-id",

@@ -11,7 +11,7 @@ from heraldry.model.formats import is_cloudevents
 from heraldry.model.problem import Finding
 from heraldry.model.rules_properties import Property, check_properties
 from heraldry.model.rules_subject import Subject
-from heraldry.model.rules_values import ALIASES, has_placeholders
+from heraldry.model.rules_values import ALIASES, has_placeholders, is_media_type
 
 _NAME = re.compile(r"[a-z0-9]+")
 _REQUIRED = ("id", "source", "type")
@@ -91,16 +91,33 @@ def always_required(subject: Subject) -> Iterator[Finding]:
 
 def dataschema(subject: Subject) -> Iterator[Finding]:
     """M47: the value of the attribute dataschema equals dataschemauri."""
-    declared = _declared(subject, "dataschema")
-    uri, value = subject.effective("dataschemauri"), (declared or {}).get("value")
+    if not is_cloudevents(subject.effective("envelope")):
+        return
+    metadata = subject.effective("envelopemetadata")
+    declared = metadata.get("dataschema") if isinstance(metadata, Mapping) else None
+    uri = subject.effective("dataschemauri")
+    value = declared.get("value") if isinstance(declared, Mapping) else None
     if not isinstance(uri, str) or not isinstance(value, str) or not value:
         return
     # A registry writes its own address before an xid, so the shorter text may end the longer.
     if value == uri or has_placeholders(value) or (uri.startswith("/") and value.endswith(uri)):
         return
-    path = ("envelopemetadata", "dataschema", "value")
     message = "the attribute dataschema differs from dataschemauri"
-    yield subject.error("M47", path, message, f"write {uri!r}, or leave the value out")
+    for path in (("envelopemetadata", "dataschema", "value"), ("dataschemauri",)):
+        if subject.says(*path):
+            yield subject.error("M47", path, message, "let both name the same schema")
+            return
+
+
+def data_content_type(subject: Subject) -> Iterator[Finding]:
+    """M49: a content type that is declared instead of implied is a media type."""
+    value = (_declared(subject, "datacontenttype") or {}).get("value")
+    if not isinstance(value, str) or not value or has_placeholders(value):
+        return
+    if not is_media_type(value):
+        path = ("envelopemetadata", "datacontenttype", "value")
+        message = "the attribute datacontenttype is not a media type"
+        yield subject.error("M49", path, message, "such as application/json")
 
 
 def narrowed(subject: Subject) -> Iterator[Finding]:
@@ -116,6 +133,21 @@ def narrowed(subject: Subject) -> Iterator[Finding]:
             path = ("envelopemetadata", name, "type")
             message = f"the type {given} is no narrower form of the type of {name}"
             yield subject.warning("M48", path, message, "one of " + ", ".join(sorted(allowed)))
+
+
+def mode(subject: Subject) -> Iterator[Finding]:
+    """envelope-options: mode is binary or structured, and format comes with structured only."""
+    options = subject.attributes.get("envelopeoptions")
+    if not is_cloudevents(subject.effective("envelope")) or not isinstance(options, Mapping):
+        return
+    given = options.get("mode")
+    if given not in (None, "binary", "structured"):
+        path, message = ("envelopeoptions", "mode"), "mode is neither binary nor structured"
+        yield subject.error("envelope-options", path, message, "write one of them in lower case")
+    elif given == "binary" and "format" in options:
+        path, message = ("envelopeoptions", "format"), "in binary mode there is no format"
+        advice = "leave format out: the content type is that of the data"
+        yield subject.error("envelope-options", path, message, advice)
 
 
 def _metadata(subject: Subject) -> Mapping[str, Any]:
@@ -141,5 +173,14 @@ def _has_brace(value: Any) -> bool:
     return isinstance(value, str) and "{" in value
 
 
-ENVELOPE_RULES = (properties, names, specversion, always_required, dataschema, narrowed)
+ENVELOPE_RULES = (
+    properties,
+    names,
+    specversion,
+    always_required,
+    dataschema,
+    data_content_type,
+    narrowed,
+    mode,
+)
 """Every rule of the envelope's metadata."""

@@ -1,4 +1,4 @@
-"""Rules of groups, endpoints, ids and versions around the messages."""
+"""Rules of groups, ids and versions around the messages."""
 
 from __future__ import annotations
 
@@ -9,51 +9,14 @@ from typing import Any
 from heraldry.model.catalog import Catalog
 from heraldry.model.entities import Group, Resource
 from heraldry.model.formats import family
-from heraldry.model.inherit import borrowed_target, local_reference
+from heraldry.model.inherit import borrowed_target
 from heraldry.model.problem import Finding
 from heraldry.model.rules_message import absent_names, envelope_name, protocol_name
 from heraldry.model.rules_subject import Subject
-from heraldry.model.rules_values import is_absolute
 from heraldry.model.xid import Xid
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._~:@-]{0,127}")
-_USAGES = ("subscriber", "consumer", "producer")
 _BESIDE_REFERENCE = frozenset(("uri", "xref", "meta", "metaurl", "messageid", "self", "xid"))
-
-
-def usage(subject: Subject) -> Iterator[Finding]:
-    """endpoint-usage: an endpoint says what it is for: subscriber, consumer or producer."""
-    if subject.group.xid.groups != "endpoints":
-        return
-    given = subject.attributes.get("usage")
-    advice = "one or more of " + ", ".join(_USAGES)
-    if not isinstance(given, list) or not given:
-        yield subject.warning("endpoint-usage", ("usage",), "the endpoint has no usage", advice)
-        return
-    for index, value in enumerate(given):
-        if value not in _USAGES:
-            message = f"{value!r} is no usage of an endpoint"
-            yield subject.error("endpoint-usage", ("usage", index), message, advice)
-
-
-def messagegroups(subject: Subject) -> Iterator[Finding]:
-    """endpoint-messagegroup-unknown: the groups of an endpoint are in the catalog."""
-    given = subject.attributes.get("messagegroups")
-    if subject.group.xid.groups != "endpoints" or not isinstance(given, list):
-        return
-    for index, text in enumerate(given):
-        path = ("messagegroups", index)
-        if is_absolute(text):
-            continue
-        xid = local_reference(text)
-        if xid is None or xid.resources:
-            message = f"{text!r} is not the xid of a message group"
-            advice = "write /messagegroups/GROUP"
-            yield subject.error("endpoint-messagegroup-reference", path, message, advice)
-        elif subject.catalog.group(xid) is None:
-            message = f"the catalog has no message group {text}"
-            advice = "add the group or the file it is in, or correct the reference"
-            yield subject.warning("endpoint-messagegroup-unknown", path, message, advice)
 
 
 def id_charset(subject: Subject) -> Iterator[Finding]:
@@ -81,8 +44,6 @@ GROUP_RULES = (
     absent_names,
     envelope_name,
     protocol_name,
-    usage,
-    messagegroups,
 )
 """Every rule of a group."""
 

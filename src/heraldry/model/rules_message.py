@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from heraldry.model.formats import is_cloudevents, present, protocol_family
+from heraldry.model.formats import present, protocol_family, same_envelope, same_protocol
 from heraldry.model.inherit import MESSAGE_GROUPS, borrowed_target, local_reference
 from heraldry.model.problem import Finding
 from heraldry.model.rules_options import declared, family
@@ -96,8 +96,8 @@ def protocol_name(subject: Subject) -> Iterator[Finding]:
 def group_names(subject: Subject) -> Iterator[Finding]:
     """M8, M12, M13: a message has the envelope and protocol of its group (C16)."""
     for name, rule, same in (
-        ("envelope", "M8", _same_envelope),
-        ("protocol", "M12", _same_protocol),
+        ("envelope", "M8", same_envelope),
+        ("protocol", "M12", same_protocol),
     ):
         own, common = _own_or_borrowed(subject, name), subject.group.attributes.get(name)
         if isinstance(own, str) and isinstance(common, str) and not same(own, common):
@@ -238,18 +238,6 @@ def _is_endpoint(subject: Subject) -> bool:
     return subject.resource is None and subject.group.xid.groups == "endpoints"
 
 
-def _same_envelope(own: str, common: str) -> bool:
-    if is_cloudevents(own) and is_cloudevents(common):
-        return True
-    own, common = own.strip().lower(), common.strip().lower()
-    return own == common or ("/" not in common and own.partition("/")[0] == common)
-
-
-def _same_protocol(own: str, common: str) -> bool:
-    (name, version), (other, wanted) = protocol_family(own), protocol_family(common)
-    return name == other and (not version or not wanted or version == wanted)
-
-
 def _own_or_borrowed(subject: Subject, name: str) -> Any:
     resource = subject.resource
     if resource is None or "xref" not in resource.meta:
@@ -276,7 +264,9 @@ def _content_types(subject: Subject) -> Iterator[tuple[Path, str]]:
         "application/cloudevents"
     )
     places: list[tuple[Path, Any]] = [(("datacontenttype",), definition.datacontenttype)]
-    if not structured:
+    if structured:
+        places.append((("envelopeoptions", "format"), definition.envelopeoptions.get("format")))
+    else:
         attribute = declared(definition.envelopemetadata.get("datacontenttype"))
         places.append((("envelopemetadata", "datacontenttype", "value"), attribute))
     places += _in_options(definition.protocoloptions, family(subject))
@@ -295,8 +285,11 @@ def _in_options(options: Mapping[str, Any], protocol: str) -> list[tuple[Path, A
         return [(path, declared(inner))]
     headers = options.get("headers")
     if isinstance(headers, Mapping):
-        found = [(name, value) for name, value in headers.items() if _is_content_type(name)]
-        return [(("protocoloptions", "headers", name), declared(value)) for name, value in found]
+        return [
+            (("protocoloptions", "headers", key), declared(value))
+            for key, value in headers.items()
+            if _is_content_type(value.get("name", key) if isinstance(value, Mapping) else key)
+        ]
     if isinstance(headers, list):
         entries = [(i, entry) for i, entry in enumerate(headers) if isinstance(entry, Mapping)]
         return [

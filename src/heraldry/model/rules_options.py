@@ -10,7 +10,7 @@ from heraldry.model.formats import protocol_family
 from heraldry.model.problem import Finding
 from heraldry.model.rules_properties import IN_PROTOCOL, Property, check_properties
 from heraldry.model.rules_subject import Path, Subject
-from heraldry.model.rules_values import has_placeholders
+from heraldry.model.rules_values import has_placeholders, whole_number
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _STATUS = re.compile(r"[1-5][0-9][0-9]")
@@ -51,6 +51,21 @@ _MQTT_5 = (
     "content_type",
     "user_properties",
 )
+_EXCLUSIVE = (
+    ("HTTP", "M53", ("status", "method"), "a request has a method, a response a status: keep one"),
+    ("KAFKA", "M62", ("key_base64", "key"), "keep key for text, or key_base64 for bytes"),
+)
+_UINT = 2**32 - 1
+_RANGES = {
+    ("MQTT", "qos"): ("M61", 2),
+    ("MQTT", "payload_format"): ("M61", 1),
+    ("MQTT", "message_expiry_interval"): ("M60", _UINT),
+    ("AMQP", "header", "priority"): ("M59", 255),
+    ("AMQP", "header", "ttl"): ("M59", _UINT),
+    ("AMQP", "header", "delivery-count"): ("M59", _UINT),
+    ("AMQP", "properties", "group-sequence"): ("M56", _UINT),
+}
+"""Numbers that go from 0 to a top."""
 
 
 def options(subject: Subject) -> Mapping[str, Any]:
@@ -67,6 +82,11 @@ def family(subject: Subject) -> str:
 def declared(value: Any) -> Any:
     """The value of an option, given as a scalar or as an object (C3)."""
     return value.get("value") if isinstance(value, Mapping) else value
+
+
+def is_token(text: str) -> bool:
+    """Whether a text can be an HTTP method or the name of a header (RFC 9110)."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def properties(subject: Subject) -> Iterator[Finding]:
@@ -143,16 +163,16 @@ def status(subject: Subject) -> Iterator[Finding]:
         yield subject.error("M52", ("protocoloptions", "status"), message, 'such as "200"')
 
 
-def request_or_response(subject: Subject) -> Iterator[Finding]:
-    """M53: method and status exclude each other, also where one is inherited."""
-    if family(subject) != "HTTP":
-        return
-    whole = subject.effective("protocoloptions")
-    own = [name for name in ("status", "method") if name in options(subject)]
-    if isinstance(whole, Mapping) and "method" in whole and "status" in whole and own:
-        message = "method and status are both given"
-        advice = "a request has a method, a response a status: keep one"
-        yield subject.error("M53", ("protocoloptions", own[0]), message, advice)
+def exclusive(subject: Subject) -> Iterator[Finding]:
+    """M53, M62: method and status, key and key_base64 exclude each other, inherited or not."""
+    for protocol, rule, pair, advice in _EXCLUSIVE:
+        whole = subject.effective("protocoloptions")
+        own = [name for name in pair if name in options(subject)]
+        if family(subject) != protocol or not isinstance(whole, Mapping) or not own:
+            continue
+        if all(name in whole for name in pair):
+            message = f"{pair[1]} and {pair[0]} are both given"
+            yield subject.error(rule, ("protocoloptions", own[0]), message, advice)
 
 
 def mqtt_version(subject: Subject) -> Iterator[Finding]:
@@ -166,28 +186,16 @@ def mqtt_version(subject: Subject) -> Iterator[Finding]:
             yield subject.error("M60", ("protocoloptions", name), message, advice)
 
 
-def mqtt_ranges(subject: Subject) -> Iterator[Finding]:
-    """M61: qos is 0, 1 or 2; payload_format is 0 or 1."""
-    if family(subject) != "MQTT":
-        return
-    for name, top in (("qos", 2), ("payload_format", 1)):
-        given = declared(options(subject).get(name))
-        number = isinstance(given, int) and not isinstance(given, bool)
-        if number and not 0 <= given <= top:
-            message = f"{name} is {given}"
-            yield subject.error("M61", ("protocoloptions", name), message, f"0 to {top}")
-
-
-def kafka_key(subject: Subject) -> Iterator[Finding]:
-    """M62: key and key_base64 exclude each other, also where one is inherited."""
-    if family(subject) != "KAFKA":
-        return
-    whole = subject.effective("protocoloptions")
-    own = [name for name in ("key_base64", "key") if name in options(subject)]
-    if isinstance(whole, Mapping) and "key" in whole and "key_base64" in whole and own:
-        message = "key and key_base64 are both given"
-        advice = "keep key for text, or key_base64 for bytes"
-        yield subject.error("M62", ("protocoloptions", own[0]), message, advice)
+def ranges(subject: Subject) -> Iterator[Finding]:
+    """M56, M59, M60, M61: numbers are in the range that their protocol has for them."""
+    for (protocol, *steps), (rule, top) in _RANGES.items():
+        given: Any = options(subject) if family(subject) == protocol else None
+        for step in steps:
+            given = given.get(step) if isinstance(given, Mapping) else None
+        number = whole_number(declared(given))
+        if number is not None and not 0 <= number <= top:
+            path = ("protocoloptions", *steps)
+            yield subject.error(rule, path, f"{steps[-1]} is {number}", f"0 to {top}")
 
 
 def _properties(subject: Subject) -> Iterator[Property]:
@@ -236,9 +244,8 @@ OPTION_RULES = (
     header_names,
     method,
     status,
-    request_or_response,
+    exclusive,
     mqtt_version,
-    mqtt_ranges,
-    kafka_key,
+    ranges,
 )
 """Every rule of the options of HTTP, MQTT, KAFKA and NATS."""

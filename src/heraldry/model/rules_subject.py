@@ -8,6 +8,7 @@ from typing import Any
 
 from heraldry.model.catalog import Catalog
 from heraldry.model.definition import Definition
+from heraldry.model.endpoint_options import COMMON
 from heraldry.model.entities import Attributes, Group, Resource
 from heraldry.model.problem import Finding, Severity
 
@@ -73,6 +74,10 @@ class Subject:
         """What is read all the same, but is not as the specification has it."""
         return self._finding(rule, path, message, advice, "warning")
 
+    def info(self, rule: str, path: Path, message: str, advice: str) -> Finding:
+        """What breaks no rule, but may not be meant."""
+        return self._finding(rule, path, message, advice, "info")
+
     def _finding(
         self, rule: str, path: Path, message: str, advice: str, severity: Severity
     ) -> Finding:
@@ -98,7 +103,10 @@ def located(source: Any, path: Path) -> Path:
     for index, step in enumerate(path):
         steps: Path
         if isinstance(source, Mapping) and isinstance(step, str):
-            steps = _member(source, step, path[index + 1 :])
+            rest = path[index + 1 :]
+            if step == "protocoloptions" and rest and _stands_beside(source, rest[0]):
+                continue
+            steps = _member(source, step, rest)
             if not steps:
                 break
         elif isinstance(source, list) and isinstance(step, int) and step < len(source):
@@ -131,9 +139,17 @@ def _member(source: Mapping[str, Any], name: str, rest: Path) -> tuple[str, ...]
             return (key,)
     for wrapper in ("attributes", "options"):
         wrapped = source.get(wrapper)
-        if isinstance(wrapped, Mapping) and name in wrapped:
-            return (wrapper, name)
+        steps = _member(wrapped, name, rest) if isinstance(wrapped, Mapping) else ()
+        if steps:
+            return (wrapper, *steps)
     return ()
+
+
+def _stands_beside(source: Mapping[str, Any], name: str | int) -> bool:
+    """Whether an endpoint has an option beside protocoloptions and not in it (C41)."""
+    inner = source.get("protocoloptions", source.get("config"))
+    has_own = isinstance(inner, Mapping) and name in inner
+    return name in COMMON and name in source and not has_own
 
 
 def _fold(name: str) -> str:

@@ -34,6 +34,7 @@ _REFERENCE = re.compile(
     r"(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=\u00a0-\U0010ffff]|%[0-9A-Fa-f]{2})*"
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_USER, _QUERY = re.compile(r"//[^/?#]*@"), re.compile(r"\?[^#]+")
 _MEDIA_TYPE = re.compile(
     r"\s*[\w!#$%&'*+.^`|~-]+/[\w!#$%&'*+.^`|~-]+\s*"
     r"(;\s*([\w!#$%&'*+.^`|~-]+=([\w!#$%&'*+.^`|~-]+|\"(?:[^\"\\]|\\.)*\"))?\s*)*",
@@ -68,6 +69,11 @@ def is_absolute(text: Any) -> bool:
     return is_reference(text) and _SCHEME.match(text) is not None
 
 
+def shown(uri: object) -> str:
+    """A URI as it may be told: without user, password and query, which may hold a secret."""
+    return _QUERY.sub("?...", _USER.sub("//", str(uri)))
+
+
 def is_media_type(text: Any) -> bool:
     """Whether a text has the form of RFC 2046: type, subtype and parameters (M32)."""
     if not isinstance(text, str) or len(text) > _LONGEST:
@@ -97,6 +103,11 @@ def _is_integer(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= _LONGEST and _INTEGER.fullmatch(value) is not None
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def whole_number(value: Any) -> int | None:
+    """The whole number of a value or of its text; None where it is none."""
+    return int(value) if _is_integer(value) else None
 
 
 def _is_number(value: Any) -> bool:

@@ -11,6 +11,7 @@ from heraldry.model.catalog import Catalog
 from heraldry.model.definition import Definition
 from heraldry.model.entities import Resource, Version
 from heraldry.model.formats import family
+from heraldry.model.rules_values import shown
 from heraldry.model.xid import Xid
 
 Reason = Literal["none", "dangling", "external", "conflict"]
@@ -64,7 +65,9 @@ def resolve_schema(catalog: Catalog, definition: Definition) -> Resolved | Unres
     if not local:
         return _missing(given)
     if len({(one[0].xid, one[1].id) for one in local}) > 1:
-        detail = f"dataschemaxid {given[0]} and dataschemauri {given[1]} name different schemas"
+        detail = (
+            f"dataschemaxid {given[0]} and dataschemauri {shown(given[1])} name different schemas"
+        )
         return Unresolved(reason="conflict", detail=detail)
     resource, version, _ = local[0]
     link = next((one[2] for one in local if one[2]), "")
@@ -99,7 +102,7 @@ def _document(
     if "schema" not in version.attributes:
         url = version.attributes.get("schemaurl") or version.attributes.get("schemauri")
         if url:
-            detail = f"schema {resource.xid} is kept at {url}; Heraldry never fetches"
+            detail = f"schema {resource.xid} is kept at {shown(url)}; Heraldry never fetches"
             return Unresolved(reason="external", detail=detail)
         detail = f"schema {resource.xid} version {version.id} has no document"
         return Unresolved(reason="dangling", detail=detail)
@@ -115,7 +118,7 @@ def _document(
 def _missing(given: list[str]) -> Unresolved:
     absolute = [text for text in given if not text.startswith(("/", "#"))]
     if len(absolute) == len(given):
-        detail = f"{absolute[0]} is outside this catalog; Heraldry never fetches"
+        detail = f"{shown(absolute[0])} is outside this catalog; Heraldry never fetches"
         return Unresolved(reason="external", detail=detail)
     named = next(text for text in given if text.startswith(("/", "#")))
     return Unresolved(reason="dangling", detail=f"the catalog has no schema {named}")

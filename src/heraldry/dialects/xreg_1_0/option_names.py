@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from heraldry.model.endpoint_options import OPTIONS
 from heraldry.model.formats import protocol_family
 
 
@@ -43,10 +44,7 @@ _SECTIONS = {
 _ANY = {folded: name for table in _TABLES.values() for folded, name in table.items()}
 """A message may inherit its protocol; no folded name means two things, so all tables serve."""
 
-_ENDPOINT_AMQP = _spellings(
-    "node durable link-properties connection-properties distribution-mode "
-    "connection-capabilities node-capabilities"
-)
+_ENDPOINT = {protocol: _spellings(" ".join(table)) for protocol, table in OPTIONS.items()}
 
 
 def message_options(protocol: object, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -72,13 +70,13 @@ def message_options(protocol: object, options: Mapping[str, Any]) -> Mapping[str
 
 
 def endpoint_options(protocol: object, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options of an endpoint: AMQP names with dashes, ``url`` for ``uri`` (C41, C52)."""
+    """The options of an endpoint under their canonical names, ``url`` for ``uri`` (C41, C52)."""
     nested = options.get("options")
     if isinstance(nested, Mapping):
         direct = {name: value for name, value in options.items() if name != "options"}
         options = {**nested, **direct}
-    if isinstance(protocol, str) and protocol_family(protocol)[0] == "AMQP":
-        options = _renamed(options, _ENDPOINT_AMQP)
+    if isinstance(protocol, str):
+        options = _renamed(options, _ENDPOINT.get(protocol_family(protocol)[0], {}))
     places = options.get("endpoints")
     if isinstance(places, list) and any(_has_uri(place) for place in places):
         options = {**options, "endpoints": [_with_url(place) for place in places]}
