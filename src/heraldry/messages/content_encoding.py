@@ -12,43 +12,48 @@ from heraldry.model.problem import Problem
 LIMIT = 64 * 1024 * 1024
 """The largest payload after decoding, so that a small message cannot become a huge one."""
 
+IN_HEADERS = "metadata.headers.content-encoding"
+"""Where HTTP names the codings."""
+
 _GZIP = ("gzip", "x-gzip")
 _MOST = 4
 
 
-def decode(payload: bytes, encoding: str | None, limit: int = LIMIT) -> bytes:
+def decode(
+    payload: bytes, encoding: str | None, limit: int = LIMIT, path: str = IN_HEADERS
+) -> bytes:
     """The payload behind a ``Content-Encoding``, whose codings were applied in their order.
 
     Raises :class:`MessageError` where a coding is unknown, the payload is not in it, or the
-    result would be larger than ``limit``.
+    result would be larger than ``limit``; ``path`` is where the message names its codings.
     """
-    for name in reversed(_codings(encoding)):
+    for name in reversed(_codings(encoding, path)):
         try:
             data = _gunzip(payload, limit) if name in _GZIP else _inflate(payload, limit)
         except (zlib.error, EOFError, gzip.BadGzipFile):
-            raise _wrong("the payload is not in this encoding", found=name) from None
+            raise _wrong(path, "the payload is not in this encoding", found=name) from None
         if len(data) > limit:
             told = f"the payload is larger than {limit} bytes when decoded"
-            raise _wrong(told, rule="too-large", expected=f"{limit} bytes")
+            raise _wrong(path, told, rule="too-large", expected=f"{limit} bytes")
         payload = data
     return payload
 
 
-def encode(payload: bytes, encoding: str | None) -> bytes:
+def encode(payload: bytes, encoding: str | None, path: str = IN_HEADERS) -> bytes:
     """The inverse of :func:`decode`; the same bytes give the same bytes."""
-    for name in _codings(encoding):
+    for name in _codings(encoding, path):
         payload = gzip.compress(payload, mtime=0) if name in _GZIP else zlib.compress(payload)
     return payload
 
 
-def _codings(encoding: str | None) -> list[str]:
+def _codings(encoding: str | None, path: str) -> list[str]:
     names = [name.strip().lower() for name in (encoding or "").split(",")]
     names = [name for name in names if name not in ("", "identity")]
     for name in names:
         if name not in (*_GZIP, "deflate"):
-            raise _wrong("is not gzip or deflate", expected="gzip, deflate", found=name)
+            raise _wrong(path, "is not gzip or deflate", expected="gzip, deflate", found=name)
     if len(names) > _MOST:
-        raise _wrong(f"has more than {_MOST} codings", found=str(len(names)))
+        raise _wrong(path, f"has more than {_MOST} codings", found=str(len(names)))
     return names
 
 
@@ -78,12 +83,12 @@ def _stream(payload: bytes, limit: int, window: int) -> bytes:
 
 
 def _wrong(
+    path: str,
     message: str,
     *,
     rule: str = "content-encoding",
     expected: str | None = None,
     found: str | None = None,
 ) -> MessageError:
-    path = "metadata.headers.content-encoding"
     problem = Problem(path=path, rule=rule, message=message, expected=expected, found=found)
     return MessageError((problem,))

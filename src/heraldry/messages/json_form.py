@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from heraldry.errors import MessageError
@@ -33,6 +33,28 @@ def only(metadata: Mapping[str, Any], fields: Iterable[Field], version: str = ""
         )
 
 
+def refuse(faults: Iterable[tuple[str, str]]) -> None:
+    """Raise where a message has properties that are wrong: their names, and why."""
+    problems = tuple(
+        Problem(path=f"metadata.{name}", rule="metadata", message=told) for name, told in faults
+    )
+    if problems:
+        raise MessageError(problems)
+
+
+def out_of_bounds(
+    metadata: Mapping[str, Any], fields: Iterable[Field]
+) -> Iterator[tuple[str, str]]:
+    """The integers beyond the bounds that the protocol gives them (M61), and why."""
+    for one in fields:
+        value = metadata.get(one.name)
+        if one.values is None or value is None:
+            continue
+        # A range looks for anything but an integer by going through all of its numbers.
+        if type(value) is not int or value not in one.values:
+            yield one.name, f"is not in {one.values[0]}..{one.values[-1]}"
+
+
 def take(metadata: Mapping[str, Any], name: str, kind: type[T]) -> T | None:
     """A member of a given type, or None where it is absent; MessageError else."""
     value = from_json_value(metadata.get(name), name)
@@ -43,13 +65,23 @@ def take(metadata: Mapping[str, Any], name: str, kind: type[T]) -> T | None:
     return value
 
 
-def take_pairs(metadata: Mapping[str, Any], name: str) -> Pairs:
-    """Named values, written as a list of ``{name, value}`` or as an object; scalars only."""
+def scalar(value: Any, name: str) -> Any:
+    """A value of a collection that is neither a list nor an object; MessageError else."""
+    value = from_json_value(value, name)
+    if isinstance(value, list | dict):
+        raise wrong(name, "has a value that is neither a text nor a number")
+    return value
+
+
+def take_pairs(
+    metadata: Mapping[str, Any], name: str, read: Callable[[Any, str], Any] = scalar
+) -> Pairs:
+    """Named values, written as a list of ``{name, value}`` or as an object."""
     found = metadata.get(name)
     if found is None:
         return ()
     if isinstance(found, Mapping):
-        return tuple((key, _scalar(value, name)) for key, value in found.items())
+        return tuple((key, read(value, name)) for key, value in found.items())
     if not isinstance(found, list):
         raise wrong(name, "is neither a list nor an object of named values")
     pairs = []
@@ -58,7 +90,7 @@ def take_pairs(metadata: Mapping[str, Any], name: str) -> Pairs:
             raise wrong(name, "has a member without a name")
         if not member.keys() <= {"name", "value"}:
             raise wrong(name, "has a member with more than a name and a value")
-        pairs.append((member["name"], _scalar(member.get("value"), name)))
+        pairs.append((member["name"], read(member.get("value"), name)))
     return tuple(pairs)
 
 
@@ -138,10 +170,3 @@ def as_text(value: bytes) -> str | bytes:
 def wrong(name: str, message: str, rule: str = "metadata") -> MessageError:
     """An error about one property of the metadata."""
     return MessageError((Problem(path=f"metadata.{name}", rule=rule, message=message),))
-
-
-def _scalar(value: Any, name: str) -> Any:
-    value = from_json_value(value, name)
-    if isinstance(value, list | dict):
-        raise wrong(name, "has a value that is neither a text nor a number")
-    return value

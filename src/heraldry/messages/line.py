@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from heraldry.errors import MessageError
-from heraldry.messages.envelopes import binding, cloudevents
+from heraldry.messages.envelopes import binding, cloudevents, json_format
 from heraldry.messages.json_form import from_json_value, to_json_value
 from heraldry.messages.message import Message, Mode
 from heraldry.messages.protocol_table import canonical_name, module, normalize
@@ -79,7 +79,7 @@ def write(message: Message) -> bytes:
     for name in sorted(taken & message.attributes.keys()):
         told = "has the name of a member that a line gives another meaning"
         raise _wrong("not-a-message", told, path=f"attributes.{name}")
-    return msgspec.json.encode(own | cloudevents.document(message, one_line=True))
+    return msgspec.json.encode(own | json_format.members(message, one_line=True))
 
 
 def _parse(line: bytes) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _parse(line: bytes) -> dict[str, Any]:
 
 
 def _event(document: Mapping[str, Any], line: bytes, **more: Any) -> Message:
-    attributes, payload, kind = cloudevents.read_document(document, line)
+    attributes, payload, kind = json_format.read_object(document, line)
     return Message(
         envelope=cloudevents.ENVELOPE,
         mode="structured",
@@ -123,7 +123,7 @@ def _bound(document: Mapping[str, Any], line: bytes, protocol: str) -> Message:
     raw = found.from_json(metadata, None, protocol)
     kind = found.content_type(raw)
     mode: Mode = "structured" if kind is None or binding.is_structured(kind) else "binary"
-    attributes, payload, inner = cloudevents.read_document(rest, line)
+    attributes, payload, inner = json_format.read_object(rest, line)
     return normalize(
         Message(
             protocol=found.protocol(raw),
@@ -196,7 +196,7 @@ def _generic(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def _payload_member(payload: bytes | None) -> dict[str, Any]:
     if payload is None:
         return {}
-    if cloudevents.is_json(payload, one_line=True):
+    if json_format.is_json(payload, one_line=True):
         return {"payload": msgspec.Raw(payload)}
     try:
         return {"payload_text": payload.decode()}

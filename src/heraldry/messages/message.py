@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from heraldry.messages.slots import setters
+
 Mode = Literal["binary", "structured"]
 
 Pairs = tuple[tuple[str, Any], ...]
@@ -30,3 +32,27 @@ class Message:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     payload: bytes | None = None
     content_type: str | None = None
+
+
+_protocol, _metadata, _envelope, _mode, _attributes, _payload, _content_type = setters(Message)
+
+
+def received(
+    protocol: str | None,
+    metadata: Mapping[str, Any],
+    envelope: str | None,
+    mode: Mode | None,
+    attributes: Mapping[str, Any],
+    payload: bytes | None,
+    content_type: str | None,
+) -> Message:
+    """The same message that the class makes, in a third of the time: for what arrives in masses."""
+    made = object.__new__(Message)
+    _protocol(made, protocol)
+    _metadata(made, metadata)
+    _envelope(made, envelope)
+    _mode(made, mode)
+    _attributes(made, attributes)
+    _payload(made, payload)
+    _content_type(made, content_type)
+    return made

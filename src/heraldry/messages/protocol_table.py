@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from heraldry.messages.envelopes import cloudevents
+from heraldry.messages.envelopes import binding, event_formats
 from heraldry.messages.fields import Field
+from heraldry.messages.json_form import with_value, wrong
 from heraldry.messages.message import Message
-from heraldry.messages.protocols import http, kafka, mqtt
+from heraldry.messages.protocols import amqp, http, kafka, mqtt, nats
 from heraldry.model.formats import protocol_family
 
 
@@ -47,17 +48,30 @@ class ProtocolModule(Protocol):
 
 
 MODULES: dict[str, ProtocolModule] = {
+    amqp.NAME: amqp,
     http.NAME: http,
     kafka.NAME: kafka,
     mqtt.NAME: mqtt,
+    nats.NAME: nats,
 }
 """The protocol modules by family name."""
+
+_RAW: dict[type, ProtocolModule] = {
+    amqp.AmqpMessage: amqp,
+    http.HttpMessage: http,
+    kafka.KafkaRecord: kafka,
+    mqtt.MqttPublish: mqtt,
+    nats.NatsMessage: nats,
+}
+
+_VERSIONS = {amqp.NAME: (amqp.VERSION,), mqtt.NAME: mqtt.VERSIONS}
+"""The versions of protocols whose versions differ."""
 
 
 def module(protocol: str | None) -> ProtocolModule | None:
     """The module of a protocol, or None where there is none for it or its version."""
     family, version = protocol_family(protocol)
-    if family == mqtt.NAME and version not in mqtt.VERSIONS:
+    if version not in _VERSIONS.get(family, (version,)):
         return None
     return MODULES.get(family)
 
@@ -68,11 +82,11 @@ def supported(protocol: str | None) -> bool:
 
 
 def canonical_name(protocol: str) -> str:
-    """``HTTP``, ``KAFKA``, ``MQTT/5.0`` as ``Message.protocol`` has it; others as given."""
+    """``HTTP``, ``AMQP/1.0``, ``MQTT/5.0`` as ``Message.protocol`` has it; others as given."""
     if not supported(protocol):
         return protocol
     family, version = protocol_family(protocol)
-    return f"{family}/{version}" if family == mqtt.NAME else family
+    return f"{family}/{version}" if family in _VERSIONS else family
 
 
 @lru_cache(maxsize=64)
@@ -84,6 +98,26 @@ def fields(protocol: str) -> dict[str, Field]:
     return {one.name: one for one in every if not one.versions or version in one.versions}
 
 
+def decode_all(raw: Any) -> tuple[Message, ...]:
+    """The messages in a raw message of any protocol: one, or all events of a batch over HTTP."""
+    if isinstance(raw, http.HttpMessage) and event_formats.is_batch(http.content_type(raw)):
+        return http.decode_batch(raw)
+    return (_RAW[type(raw)].decode(raw),)
+
+
+def with_content_type(protocol: str, metadata: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """The metadata with the content type of what travels; MessageError where it has no place."""
+    known = fields(protocol)
+    if "content_type" in known:
+        return {**metadata, "content_type": kind}
+    for name in ("headers", "properties"):
+        if name in known:
+            fold_case = known[name].fold_case
+            pairs = with_value(metadata.get(name, ()), "content-type", kind, fold_case=fold_case)
+            return {**metadata, name: pairs}
+    raise wrong("content_type", f"has no place in {protocol}", "event-format")
+
+
 def normalize(message: Message) -> Message:
     """The message as a receiver sees it: on the wire, attributes become headers too."""
     found = module(message.protocol)
@@ -91,11 +125,4 @@ def normalize(message: Message) -> Message:
         return found.decode(found.encode(message))
     if message.protocol is not None or not message.envelope:
         return message
-    attributes, payload, kind = cloudevents.read_structured(cloudevents.write_structured(message))
-    return Message(
-        envelope=cloudevents.ENVELOPE,
-        mode="structured",
-        attributes=attributes,
-        payload=payload,
-        content_type=kind,
-    )
+    return binding.structured(None, {}, binding.write_structured(message)[1])

@@ -6,7 +6,10 @@ import math
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from enum import Enum
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -61,6 +64,11 @@ def canonical_text(value: Any) -> str:
         return value
     if isinstance(value, bytes):
         return b64encode(value).decode()
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, datetime):
+        digits = "microseconds" if value.microsecond % 1000 else "milliseconds"
+        return value.astimezone(UTC).isoformat(timespec=digits).replace("+00:00", "Z")
     return msgspec.json.encode(value).decode()
 
 
@@ -132,6 +140,66 @@ def decode_base64(text: Any) -> bytes | None:
         return None
 
 
+def read_timestamp(value: Any) -> datetime | None:
+    """The instant an RFC 3339 text names, or None where a datetime cannot hold it."""
+    instant = _instant(value)
+    if instant is None or len(instant[1]) > len(".000000"):
+        return None
+    micros = int(instant[1][1:].ljust(6, "0"))
+    try:
+        return _EPOCH + timedelta(seconds=instant[0] - _EPOCH_SECONDS, microseconds=micros)
+    except OverflowError:
+        return None
+
+
+def read_uuid(value: Any) -> UUID | None:
+    """The UUID a text is in the form with dashes, or None."""
+    if isinstance(value, str) and _UUID.fullmatch(value):
+        return UUID(value)
+    return value if isinstance(value, UUID) else None
+
+
+def plain(value: Any) -> Any:
+    """What a program hands over, in the types that messages have: a date becomes its text.
+
+    Raises TypeError where there is no such value, ValueError for a text that is not Unicode.
+    """
+    if isinstance(value, bytearray | memoryview):
+        return bytes(value)
+    # The class of a text may be one of the program's own.
+    found = str(value) if isinstance(value, str) and not isinstance(value, Enum) else value
+    found = msgspec.to_builtins(found, builtin_types=(bytes, datetime, UUID))
+    msgspec.json.encode(found)
+    return found
+
+
+def single_text(value: Any) -> str:
+    """The text of a value; TypeError for lists and maps, ValueError for infinity and NaN."""
+    if isinstance(value, list | tuple | dict):
+        raise TypeError("is a list or a map")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("is not a finite number")
+    return canonical_text(value)
+
+
+def typed(type_: str, value: Any) -> Any:
+    """A value of its type where a text was given for it (M36)."""
+    if isinstance(value, str):
+        if type_ in ("integer", "ulong") and (number := _integer(value)) is not None:
+            return number
+        if type_ == "boolean" and value.lower() in ("true", "false"):
+            return value.lower() == "true"
+    return value if isinstance(value, str | int | bool | bytes) else canonical_text(value)
+
+
+def native(type_: str, value: Any) -> Any:
+    """A value for a protocol that has types of its own, where a text was given for it."""
+    if not isinstance(value, str):
+        return value
+    found = _NATIVE[type_](value) if type_ in _NATIVE else None
+    return typed(type_, value) if found is None else found
+
+
 def _same_parameter(name: str, declared: str, found: str | None) -> bool:
     if found is None:
         return False
@@ -170,6 +238,7 @@ def _binary(value: Any) -> bytes | None:
 
 def _instant(value: Any) -> tuple[int, str] | None:
     """Seconds since 1 March of the year 0 and the digits of the fraction; None: no RFC 3339."""
+    value = canonical_text(value) if isinstance(value, datetime) else value
     parts = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     if parts is None:
         return None
@@ -222,7 +291,7 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     # What a template was expanded to is any text; the template itself is the catalog's matter.
     "uritemplate": (lambda value: isinstance(value, str), "is not a string"),
     "ulong": (_is_ulong, "is not an unsigned 64 bit integer"),
-    "uuid": (_fits(_UUID), "is not a UUID"),
+    "uuid": (lambda value: read_uuid(value) is not None, "is not a UUID"),
 }
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
@@ -231,4 +300,13 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "integer": _number,
     "number": _number,
     "timestamp": _instant,
+    "uuid": read_uuid,
+}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_SECONDS = 62162121600  # the same as _instant counts
+_NATIVE: Mapping[str, Callable[[str], Any]] = {
+    "binary": decode_base64,
+    "number": lambda text: None if _number(text) is None else float(text),
+    "timestamp": read_timestamp,
+    "uuid": read_uuid,
 }

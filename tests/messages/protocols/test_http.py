@@ -97,12 +97,39 @@ def test_encoded_bodies() -> None:
         pytest.param({"headers": [{"name": "x", "value": "y", "z": 1}]}, "headers", id="more"),
         pytest.param({"headers": {"x": {"base64": "/w=="}}}, "headers", id="bytes"),
         pytest.param({"query": "a=b"}, "query", id="query as a text"),
+        pytest.param({"headers": {"My Header": "x"}}, "headers.My Header", id="no header name"),
+        pytest.param({"headers": {"x": "a\r\ny: b"}}, "headers.x", id="two headers in one"),
+        pytest.param({"path": "/a\r\n"}, "path", id="line end in the path"),
     ],
 )
 def test_json_that_is_refused(metadata: dict[str, Any], path: str) -> None:
     with pytest.raises(MessageError) as error:
         from_json(metadata, None, "HTTP")
     assert error.value.problems[0].path == f"metadata.{path}"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "paths"),
+    [
+        pytest.param({"method": "PO ST"}, ["method"], id="method"),
+        pytest.param({"method": ""}, ["method"], id="no method"),
+        pytest.param({"status": "600"}, ["status"], id="status above"),
+        pytest.param({"status": "20"}, ["status"], id="status below"),
+        pytest.param({"method": "POST", "status": "200"}, ["status"], id="both"),
+        pytest.param(
+            {"method": "é", "status": "OK"}, ["status", "method", "status"], id="everything wrong"
+        ),
+    ],
+)
+def test_neither_a_request_nor_a_response(metadata: dict[str, Any], paths: list[str]) -> None:
+    for attempt in (
+        lambda: decode(HttpMessage(**metadata)),
+        lambda: encode(Message(protocol="HTTP", metadata=metadata)),
+        lambda: from_json(metadata, None, "HTTP"),
+    ):
+        with pytest.raises(MessageError) as error:
+            attempt()
+        assert [one.path for one in error.value.problems] == [f"metadata.{path}" for path in paths]
 
 
 def test_json_in_other_words() -> None:

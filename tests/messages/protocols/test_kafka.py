@@ -87,3 +87,14 @@ def test_a_structured_event_must_be_one() -> None:
     for value in (None, b"", b"x"):
         with pytest.raises(MessageError):
             decode(KafkaRecord(headers=kind, value=value))
+
+
+@pytest.mark.parametrize("partition", [-1, 2**31, 0.5, "many"])
+def test_partitions_that_no_topic_has(partition: Any) -> None:
+    for attempt in (
+        lambda: decode(KafkaRecord(partition=partition)),
+        lambda: encode(Message(protocol="KAFKA", metadata={"partition": partition})),
+    ):
+        with pytest.raises(MessageError) as error:
+            attempt()
+        assert [problem.path for problem in error.value.problems] == ["metadata.partition"]

@@ -86,6 +86,30 @@ def test_json_that_is_refused(metadata: dict[str, Any], protocol: str, rule: str
     assert (found.path, found.rule) == (f"metadata.{next(iter(metadata))}", rule)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param("qos", 3, id="qos"),
+        pytest.param("qos", -1, id="negative qos"),
+        pytest.param("payload_format", 2, id="payload format"),
+        pytest.param("message_expiry_interval", 2**32, id="expiry"),
+        pytest.param("topic_name", "a/#", id="all below"),
+        pytest.param("topic_name", "a/+/b", id="any"),
+        pytest.param("response_topic", "a\0", id="null character"),
+        pytest.param("message_expiry_interval", "soon", id="no number"),
+        pytest.param("retain", "maybe", id="no truth"),
+    ],
+)
+def test_what_no_packet_can_hold(name: str, value: Any) -> None:
+    for attempt in (
+        lambda: decode(MqttPublish(**{name: value})),
+        lambda: encode(Message(protocol="MQTT/5.0", metadata={name: value})),
+    ):
+        with pytest.raises(MessageError) as error:
+            attempt()
+        assert [problem.path for problem in error.value.problems] == [f"metadata.{name}"]
+
+
 def test_nothing_is_dropped_on_the_way_to_3_1_1() -> None:
     with pytest.raises(MessageError):
         encode(Message(protocol="MQTT/3.1.1", metadata={"response_topic": "x"}))

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heraldry.messages.envelopes import cloudevents
-from heraldry.messages.message import Message, Pairs
-from heraldry.messages.values import canonical_text, parse_media_type
+from heraldry.messages.envelopes import cloudevents, event_formats, json_format
+from heraldry.messages.message import Message, Pairs, received
+from heraldry.messages.values import canonical_text
 
-# The content type of the protocol stands for the one, the payload for the others.
-_ELSEWHERE = frozenset(("datacontenttype", "data", "data_base64"))
+ELSEWHERE = frozenset(("datacontenttype", "data", "data_base64"))
+"""What no named value holds: the protocol's content type stands for the one, else the payload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,18 +28,19 @@ class Naming:
     write: Callable[[str], str]
 
 
-def is_structured(content_type: str | None) -> bool:
-    """Whether a content type is that of an event in the JSON format."""
-    if content_type is None or "cloudevents" not in content_type.lower():
-        return False
-    parsed = parse_media_type(content_type)
-    return parsed is not None and parsed[0] == cloudevents.MEDIA_TYPE
+is_structured = event_formats.is_named
+"""Whether a content type is that of an event in some format, known or not."""
 
 
-def structured_type(content_type: Any) -> str:
-    """The content type of a structured event: the given one where it is such a type."""
-    kept = isinstance(content_type, str) and is_structured(content_type)
-    return content_type if kept else cloudevents.MEDIA_TYPE
+def write_structured(message: Message, content_type: Any = None) -> tuple[str, bytes]:
+    """The content type and the document of an event, in the format of a given content type.
+
+    A type that is not that of an event is replaced: the format is then JSON.
+    """
+    kind = json_format.MEDIA_TYPE
+    if isinstance(content_type, str) and is_structured(content_type):
+        kind = content_type
+    return kind, event_formats.find(kind).write(message)
 
 
 def payload_type(message: Message) -> str | None:
@@ -53,7 +54,7 @@ def read_attributes(pairs: Pairs, naming: Naming) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in pairs:
         attribute = naming.attribute(name)
-        if not attribute or attribute in found or attribute in _ELSEWHERE or value is None:
+        if not attribute or attribute in found or attribute in ELSEWHERE or value is None:
             continue
         found[attribute] = naming.read(name, value)
     return found
@@ -64,7 +65,7 @@ def write_attributes(pairs: Pairs, attributes: Mapping[str, Any], naming: Naming
     missing = {
         name: canonical_text(value)
         for name, value in attributes.items()
-        if name not in _ELSEWHERE and value is not None
+        if name not in ELSEWHERE and value is not None
     }
     written: list[tuple[str, Any]] = []
     for name, value in pairs:
@@ -77,12 +78,20 @@ def write_attributes(pairs: Pairs, attributes: Mapping[str, Any], naming: Naming
 
 
 def structured(
-    protocol: str, metadata: Mapping[str, Any], document: bytes | None, parsed: Any = None
+    protocol: str | None,
+    metadata: Mapping[str, Any],
+    document: bytes | None,
+    content_type: str = json_format.MEDIA_TYPE,
 ) -> Message:
-    """The message of an event in the JSON format; ``parsed`` spares reading it again."""
-    text = document or b""
-    event = cloudevents.read_structured(text) if parsed is None else None
-    attributes, payload, kind = event or cloudevents.read_document(parsed, text)
+    """The message of an event in the format of its content type."""
+    return from_event(protocol, metadata, event_formats.find(content_type).read(document or b""))
+
+
+def from_event(
+    protocol: str | None, metadata: Mapping[str, Any], event: cloudevents.Event
+) -> Message:
+    """The message of an event that was in a document."""
+    attributes, payload, kind = event
     return Message(
         protocol=protocol,
         metadata=metadata,
@@ -104,12 +113,6 @@ def binary(
     """The message of an event whose attributes were named values."""
     if content_type is not None:
         attributes["datacontenttype"] = content_type
-    return Message(
-        protocol=protocol,
-        metadata=metadata,
-        envelope=cloudevents.ENVELOPE,
-        mode="binary",
-        attributes=attributes,
-        payload=payload,
-        content_type=content_type,
+    return received(
+        protocol, metadata, cloudevents.ENVELOPE, "binary", attributes, payload, content_type
     )

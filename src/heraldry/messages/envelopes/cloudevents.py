@@ -1,24 +1,21 @@
-"""CloudEvents 1.0: attributes, what every event must have, and the JSON event format."""
+"""CloudEvents 1.0: attributes, what every event must have, and what refuses it."""
 
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from heraldry.errors import MessageError
 from heraldry.messages.message import Message
-from heraldry.messages.values import canonical_text, check_value, decode_base64, is_json_media_type
+from heraldry.messages.values import canonical_text, check_value, parse_media_type
 from heraldry.model.definition import NOW, Definition, PropertyDefinition
 from heraldry.model.formats import family
 from heraldry.model.problem import Problem
-from heraldry.schemas.parse import parse
 
 ENVELOPE = "CloudEvents/1.0"
-MEDIA_TYPE = "application/cloudevents+json"
+Event = tuple[dict[str, Any], bytes | None, str | None]
+"""What an event format reads: the attributes, the payload and its content type."""
 ATTRIBUTES: Mapping[str, str] = {
     "id": "string",
     "source": "urireference",
@@ -34,14 +31,9 @@ REQUIRED: tuple[str, ...] = ("specversion", "id", "source", "type")
 """Attributes that every event has, declared or not (M69)."""
 
 _NAME = re.compile(r"[a-z0-9]+")
+_DISALLOWED = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _JSON_TEXT = "application/json"
-
-
-class _Data(msgspec.Struct):
-    data: msgspec.Raw = msgspec.Raw()
-
-
-_exact = msgspec.json.Decoder(_Data).decode
+_INT32 = range(-(2**31), 2**31)
 
 
 def properties(definition: Definition) -> dict[str, PropertyDefinition]:
@@ -80,8 +72,8 @@ def check(attributes: Mapping[str, Any]) -> tuple[Problem, ...]:
     ]
     for name, value in attributes.items():
         path = f"attributes.{name}"
-        if _NAME.fullmatch(name) is None:
-            told = "is not a name of lower-case letters and digits"
+        if _NAME.fullmatch(name) is None or name == "data":
+            told = "is not a name of lower-case letters and digits, other than data"
             problems.append(Problem(path=path, rule="name", message=told))
         if name == "specversion" and value not in (None, "", "1.0"):
             told, seen = "must be '1.0'", canonical_text(value)
@@ -93,95 +85,60 @@ def check(attributes: Mapping[str, Any]) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def read_structured(document: bytes) -> tuple[dict[str, Any], bytes | None, str | None]:
-    """The attributes, payload and content type of an event in JSON format; MessageError."""
-    found = parse(document)
-    if not isinstance(found, dict):
-        raise _wrong("not-a-message", "is not a JSON object")
-    return read_document(found, document)
+def stated(message: Message) -> dict[str, bool | int | str | bytes]:
+    """The attributes as a format with types writes them, with the content type of the payload.
 
-
-def read_document(
-    found: Mapping[str, Any], document: bytes
-) -> tuple[dict[str, Any], bytes | None, str | None]:
-    """As :func:`read_structured`, of an object already parsed; ``data`` keeps its exact text.
-
-    A null attribute is an absent one. Without ``datacontenttype`` the payload is JSON, as the
-    JSON event format has it.
+    Raises :class:`MessageError` for values that no attribute can have.
     """
-    attributes = {name: value for name, value in found.items() if value is not None}
-    attributes.pop("data", None)
-    attributes.pop("data_base64", None)
-    kind = attributes.get("datacontenttype", _JSON_TEXT)
-    kind = kind if isinstance(kind, str) else None
-    encoded = found.get("data_base64")
-    if encoded is not None:
-        if "data" in found:
-            raise _wrong("not-a-message", "has both data and data_base64")
-        payload = decode_base64(encoded)
-        if payload is None:
-            raise _wrong("base64", "data_base64 is not base64")
-        return attributes, payload, kind
-    if "data" not in found:
-        return attributes, None, kind if "datacontenttype" in attributes else None
-    data = found["data"]
-    if isinstance(data, str) and kind is not None and not is_json_media_type(kind):
-        return attributes, data.encode(), kind
-    return attributes, bytes(_exact(document).data), kind
+    found = {name: value for name, value in message.attributes.items() if value is not None}
+    if message.content_type is not None:
+        found.setdefault("datacontenttype", message.content_type)
+    told = "is not a truth value, a 32 bit integer, a text or bytes"
+    problems = tuple(
+        Problem(path=f"attributes.{name}", rule="type", message=told)
+        for name, value in found.items()
+        if not _is_scalar(value)
+    )
+    if problems:
+        raise MessageError(problems)
+    return found
 
 
-def write_structured(message: Message, *, one_line: bool = False) -> bytes:
-    """The event in JSON format; with ``one_line`` without any line end."""
-    return msgspec.json.encode(document(message, one_line=one_line))
+def refused(
+    rule: str,
+    message: str,
+    *,
+    path: str = "/",
+    expected: str | None = None,
+    found: str | None = None,
+) -> MessageError:
+    """The error that an event, or what is at ``path`` in it, is refused."""
+    problem = Problem(path=path, rule=rule, message=message, expected=expected, found=found)
+    return MessageError((problem,))
 
 
-def document(message: Message, *, one_line: bool = False) -> dict[str, Any]:
-    """The members of the event in JSON format, ready to be encoded.
-
-    The payload is ``data`` where reading it gives the same bytes again, else ``data_base64``.
-    """
-    event: dict[str, Any] = {n: v for n, v in message.attributes.items() if v is not None}
-    kind = event.get("datacontenttype", message.content_type)
-    if kind is not None and "datacontenttype" not in event and kind != _JSON_TEXT:
-        event["datacontenttype"] = kind
-    payload = message.payload
-    if payload is None:
-        return event
-    if kind is None or not isinstance(kind, str) or is_json_media_type(kind):
-        if is_json(payload, one_line=one_line):
-            return event | {"data": msgspec.Raw(payload)}
-    else:
-        try:
-            return event | {"data": payload.decode()}
-        except UnicodeDecodeError:
-            pass
-    return event | {"data_base64": b64encode(payload).decode()}
+def refused_batch(most: int) -> MessageError:
+    """The error that a batch is too large."""
+    return refused("too-large", f"has more than {most} events", expected=f"{most} events")
 
 
-def is_json(payload: bytes, *, one_line: bool = False) -> bool:
-    """Whether bytes are one JSON text that keeps its form as a member of a line.
-
-    White space around it would be lost; ``one_line`` forbids line ends inside, too.
-    """
-    if not payload or payload[:1].isspace() or payload[-1:].isspace():
-        return False
-    if one_line and (b"\n" in payload or b"\r" in payload):
-        return False
-    try:
-        # As deep as it comes to lie in a line: inside an event, inside a message.
-        parse(b"[[" + payload + b"]]")
-        # Brackets would also hold two texts with a comma, or a text that closes them.
-        parse(payload)
-    except MessageError:
-        return False
-    return True
+def refused_name(name: str) -> None:
+    """Refuse the name of an attribute that would be taken for the payload, or is none at all."""
+    if name in ("", "data", "data_base64"):
+        told = "is not the name of an attribute"
+        raise refused("name", told, path=f"attributes.{name}", found=name)
 
 
 def _mistyped(name: str, value: Any) -> str | None:
     """Why a value is not one of its attribute; extensions are texts, integers or truth values."""
-    if value is None or value == "":
-        return None
     kind = ATTRIBUTES.get(name)
+    if value is None or value == "":
+        told = value == "" and kind is not None and name not in REQUIRED
+        return "must not be empty" if told else None
+    if isinstance(value, str) and _DISALLOWED.search(value):
+        return "has a control character"
+    if name == "datacontenttype" and parse_media_type(canonical_text(value)) is None:
+        return "is not a media type"
     if kind is None:
         kind = {bool: "boolean", int: "integer"}.get(type(value), "string")
         if isinstance(value, bytes):
@@ -189,11 +146,17 @@ def _mistyped(name: str, value: Any) -> str | None:
     return check_value(kind, value, cloudevents=True)
 
 
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return False
+        return True
+    return isinstance(value, bool | bytes) or (isinstance(value, int) and value in _INT32)
+
+
 def _with(pd: PropertyDefinition, value: str) -> PropertyDefinition:
     return PropertyDefinition(
         name=pd.name, type=pd.type, value=value, has_value=True, required=pd.required
     )
-
-
-def _wrong(rule: str, message: str) -> MessageError:
-    return MessageError((Problem(path="/", rule=rule, message=message),))

@@ -14,6 +14,8 @@ from heraldry.messages.json_form import (
     first,
     given,
     only,
+    out_of_bounds,
+    refuse,
     take,
     take_pairs,
     to_json_pairs,
@@ -24,9 +26,10 @@ from heraldry.messages.message import Message, Pairs
 from heraldry.messages.values import canonical_text, decode_base64
 
 NAME = "KAFKA"
+_PARTITIONS = range(2**31)
 FIELDS: tuple[Field, ...] = (
     Field("topic", "string"),
-    Field("partition", "integer"),
+    Field("partition", "integer", values=_PARTITIONS),
     Field("key", "string"),
     Field("key_base64", "binary"),
     Field("headers", "string", collection=True),
@@ -84,8 +87,11 @@ def content_type(raw: KafkaRecord) -> str | None:
 def decode(raw: KafkaRecord) -> Message:
     """A record as a message; the mode of an event shows in its headers."""
     kind = content_type(raw)
+    partition = raw.partition
+    if partition is not None and (type(partition) is not int or partition not in _PARTITIONS):
+        refuse(out_of_bounds({"partition": partition}, FIELDS))
     if binding.is_structured(kind):
-        return binding.structured(NAME, metadata(raw), raw.value)
+        return binding.structured(NAME, metadata(raw), raw.value, kind or "")
     attributes = binding.read_attributes(_texts(raw.headers), _NAMING)
     if any(name in attributes for name in cloudevents.REQUIRED):
         return binding.binary(NAME, metadata(raw), attributes, raw.value, kind)
@@ -95,10 +101,10 @@ def decode(raw: KafkaRecord) -> Message:
 def encode(message: Message) -> KafkaRecord:
     """The record of a message."""
     headers: Pairs = message.metadata.get("headers", ())
+    refuse(out_of_bounds(message.metadata, FIELDS))
     kind, value = binding.payload_type(message), message.payload
     if message.envelope and message.mode == "structured":
-        kind = binding.structured_type(first(headers, _TYPE))
-        value = cloudevents.write_structured(message)
+        kind, value = binding.write_structured(message, first(headers, _TYPE))
     elif message.envelope:
         headers = binding.write_attributes(headers, message.attributes, _NAMING)
     if kind is not None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heraldry.errors import MessageError
-from heraldry.messages.envelopes import binding, cloudevents
+from heraldry.messages.envelopes import binding, payload_event
 from heraldry.messages.fields import Field
 from heraldry.messages.json_form import (
     first,
     given,
     only,
+    out_of_bounds,
+    refuse,
     take,
     take_texts,
     to_json_list,
@@ -23,22 +24,23 @@ from heraldry.messages.json_form import (
 from heraldry.messages.message import Message, Pairs
 from heraldry.messages.values import canonical_text, decode_base64
 from heraldry.model.formats import protocol_family
-from heraldry.schemas.parse import parse
 
 NAME = "MQTT"
 VERSIONS = ("3.1.1", "5.0")
 _5 = ("5.0",)
 FIELDS: tuple[Field, ...] = (
-    Field("qos", "integer"),
+    Field("qos", "integer", values=range(3)),
     Field("retain", "boolean"),
     Field("topic_name", "uritemplate", separator="/"),
-    Field("payload_format", "integer", versions=_5),
-    Field("message_expiry_interval", "integer", versions=_5),
+    Field("payload_format", "integer", versions=_5, values=range(2)),
+    Field("message_expiry_interval", "integer", versions=_5, values=range(2**32)),
     Field("response_topic", "uritemplate", separator="/", versions=_5),
     Field("correlation_data", "binary", versions=_5),
     Field("content_type", "symbol", versions=_5),
     Field("user_properties", "string", collection=True, versions=_5),
 )
+_BOUNDED = tuple(one for one in FIELDS if one.values is not None)
+_NO_TOPIC = re.compile(r"[+#\x00]").search
 _ATTRIBUTE = re.compile(r"[a-z0-9]+").fullmatch
 _SCALARS: dict[str, type] = {
     "qos": int,
@@ -92,11 +94,12 @@ def content_type(raw: MqttPublish) -> str | None:
 def decode(raw: MqttPublish) -> Message:
     """A packet as a message; 3.1.1 has no place to name the mode, so its events show inside."""
     name, properties = protocol(raw), metadata(raw)
+    refuse(_faults(properties))
     if binding.is_structured(raw.content_type):
-        return binding.structured(name, properties, raw.payload)
-    inside = _event_inside(raw.payload) if raw.version == "3.1.1" else None
+        return binding.structured(name, properties, raw.payload, raw.content_type or "")
+    inside = payload_event.find(raw.payload) if raw.version == "3.1.1" else None
     if inside is not None:
-        return binding.structured(name, properties, raw.payload, inside)
+        return binding.from_event(name, properties, inside)
     if first(raw.user_properties, "specversion") == "1.0":
         attributes = binding.read_attributes(raw.user_properties, _NAMING)
         return binding.binary(name, properties, attributes, raw.payload, raw.content_type)
@@ -109,12 +112,12 @@ def encode(message: Message) -> MqttPublish:
     """The packet of a message; an event on 3.1.1 is always structured."""
     version = _version(message.protocol)
     only(message.metadata, FIELDS, version)
+    refuse(_faults(message.metadata))
     known = {name: message.metadata.get(name) for name in _SCALARS}
     pairs: Pairs = message.metadata.get("user_properties", ())
     kind, body = binding.payload_type(message), message.payload
     if message.envelope and (message.mode == "structured" or version == "3.1.1"):
-        kind = binding.structured_type(known["content_type"])
-        body = cloudevents.write_structured(message)
+        kind, body = binding.write_structured(message, known["content_type"])
     elif message.envelope:
         pairs = binding.write_attributes(pairs, message.attributes, _NAMING)
     if version != "3.1.1":
@@ -124,6 +127,7 @@ def encode(message: Message) -> MqttPublish:
         if known["correlation_data"] is None:
             raise wrong("correlation_data", "is not base64", "base64")
     texts = tuple((name, canonical_text(value)) for name, value in pairs)
+    refuse(_text_faults(texts))
     return MqttPublish(**known, user_properties=texts, payload=body, version=version)
 
 
@@ -133,6 +137,7 @@ def from_json(metadata: Mapping[str, Any], payload: bytes | None, protocol: str)
     only(metadata, FIELDS, version)
     known: dict[str, Any] = {name: take(metadata, name, kind) for name, kind in _SCALARS.items()}
     texts = take_texts(metadata, "user_properties")
+    refuse(_text_faults(texts))
     return MqttPublish(**known, user_properties=texts, payload=payload, version=version)
 
 
@@ -144,22 +149,25 @@ def to_json(raw: MqttPublish) -> dict[str, Any]:
     return found
 
 
+def _faults(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What no PUBLISH packet can hold: numbers out of bounds (M61), filters as topics."""
+    yield from out_of_bounds(metadata, _BOUNDED)
+    if not isinstance(metadata.get("retain"), bool | None):
+        yield "retain", "is not true or false"
+    for name in ("topic_name", "response_topic"):
+        if _NO_TOPIC(metadata.get(name) or ""):
+            yield name, "has a wildcard (+ or #) or a null character: no topic has"
+
+
+def _text_faults(pairs: Pairs) -> Iterator[tuple[str, str]]:
+    """User properties that no packet can hold."""
+    for name, value in pairs:
+        if "\0" in name or "\0" in value:
+            yield f"user_properties.{name}", "has a null character"
+
+
 def _version(protocol: str | None) -> str:
     return protocol_family(protocol)[1] or "5.0"
-
-
-def _event_inside(body: bytes | None) -> dict[str, Any] | None:
-    """The event a 3.1.1 payload is, where it says so itself in full."""
-    if body is None or b"specversion" not in body:
-        return None
-    try:
-        found = parse(body)
-    except MessageError:
-        return None
-    if not isinstance(found, dict) or found.get("specversion") != "1.0":
-        return None
-    whole = all(isinstance(found.get(name), str) for name in cloudevents.REQUIRED)
-    return found if whole else None
 
 
 _NAMING = binding.Naming(
