@@ -160,3 +160,20 @@ def test_a_folder_without_a_catalog_is_a_usage_error(here: Path) -> None:
     result = check(".")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "heraldry: .: no catalog here: name a document or a folder\n"
+
+
+def test_a_message_that_two_definitions_accept_is_folded_and_stays_json(here: Path) -> None:
+    first = {"topic_name": "{a}/z", "user_properties": [{"name": "b", "value": 'say "a, b", go'}]}
+    every = {
+        "first": {"protocol": "MQTT/5.0", "protocoloptions": first},
+        "second": {"protocol": "MQTT/5.0", "protocoloptions": {"topic_name": "q/{b}"}},
+    }
+    (here / "a.json").write_text(json.dumps({"messagegroups": {"g": {"messages": every}}}))
+    result = check("a.json")
+    text = result.output.partition("dead letter:\n")[2].partition("let a constant")[0]
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert len(text.splitlines()) > 2
+    assert json.loads(text)["metadata"] == {
+        "topic_name": "q/z",
+        "user_properties": [{"name": "b", "value": 'say "a, b", go'}],
+    }

@@ -16,7 +16,20 @@ Found = tuple[str, str, str]
 Pinned = Mapping[str, tuple[tuple[str, str, str, tuple[str, ...]], ...]]
 
 FINDINGS: Pinned = {
-    "contoso-erp-jsons07": (),
+    "contoso-erp-jsons07": (
+        (
+            "info",
+            "R92",
+            "/endpoints/Contoso.ERP.",
+            ("QueueProducer/protocoloptions/distribution_mode",),
+        ),
+        (
+            "warning",
+            "R84",
+            "/endpoints/Contoso.ERP.",
+            ("KafkaProducer/endpoints/0/uri", "KafkaConsumer/endpoints/0/uri"),
+        ),
+    ),
     "inkjet-proto3": (),
     "lightbulb-avro": (),
     "mqtt-sparkplugB": (
@@ -25,15 +38,21 @@ FINDINGS: Pinned = {
             "schema-external",
             "/messagegroups/Eclipse.SparkplugB.",
             (
-                "EdgeNode/messages/NBIRTH",
-                "EdgeNode/messages/NDATA",
-                "EdgeNode/messages/NDEATH",
-                "Device/messages/DBIRTH",
-                "Device/messages/DDEATH",
-                "Device/messages/DDATA",
-                "EdgeNodeCommands/messages/NCMD",
-                "DeviceCommands/messages/DCMD",
+                "EdgeNode/messages/NBIRTH/dataschemauri",
+                "EdgeNode/messages/NDATA/dataschemauri",
+                "EdgeNode/messages/NDEATH/dataschemauri",
+                "Device/messages/DBIRTH/dataschemauri",
+                "Device/messages/DDEATH/dataschemauri",
+                "Device/messages/DDATA/dataschemauri",
+                "EdgeNodeCommands/messages/NCMD/dataschemauri",
+                "DeviceCommands/messages/DCMD/dataschemauri",
             ),
+        ),
+        (
+            "info",
+            "overlap-payload",
+            "/messagegroups/Eclipse.SparkplugB.",
+            ("HostApplicationState/messages/STATE.Birth",),
         ),
     ),
     "smartoven-xsd": (),
@@ -42,12 +61,12 @@ FINDINGS: Pinned = {
     "waterboiler-mqtt5-jsons07": (),
     "windgenerator-kafka-avro": (),
 }
-"""By file: severity, rule, and the messages whose `dataschemauri` the finding stands at."""
+"""By file: severity, rule, and the places where the finding stands."""
 
 
 def pinned(sample: str) -> list[Found]:
     return [
-        (f"{start}{name}/dataschemauri", rule, severity)
+        (f"{start}{name}", rule, severity)
         for severity, rule, start, names in FINDINGS[sample]
         for name in names
     ]
@@ -102,3 +121,5 @@ def test_every_finding_is_true_and_none_is_missing(sample: str, reference: Path)
             version = resource["versions"][schema[6] if len(schema) > 5 else newest]
             if "schemaurl" in version or "schemauri" in version:
                 expected.append((location, "schema-external"))
+    told = [(place, rule) for place, rule, _ in pinned(sample) if rule.startswith("schema-")]
+    assert told == expected

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 import heraldry
+from heraldry.dialects.load import load_bytes
+from heraldry.messages import lint
+from heraldry.messages.catalog import MessageCatalog
+from heraldry.messages.lint_rules import RUN_TIME_RULES
 from tests.messages.airport import CHECKED_IN, airport, catalog_of, xid
 
 
@@ -51,7 +55,7 @@ def found(**messages: Any) -> list[tuple[str, str, str]]:
             id="unsupported",
         ),
         pytest.param(
-            {"protocol": "AMQP/1.0", "protocoloptions": {}},
+            {"protocol": "COAP/1.0", "protocoloptions": {}},
             "/protocol",
             "protocol-unsupported",
             "warning",
@@ -68,7 +72,7 @@ def found(**messages: Any) -> list[tuple[str, str, str]]:
             {"basemessage": xid("nowhere")}, "/basemessage", "base-dangling", "info", id="base"
         ),
         pytest.param(
-            {"envelopemetadata": {"type": {"value": "a{"}}},
+            {"envelopemetadata": {"type": {"value": "a{", "type": "uritemplate"}}},
             "",
             "template-invalid",
             "error",
@@ -94,7 +98,7 @@ def test_the_airport_is_clean() -> None:
 
 
 def test_findings_name_their_file() -> None:
-    catalog = catalog_of(odd={"protocol": "AMQP/1.0", "protocoloptions": {}})
+    catalog = catalog_of(odd={"protocol": "COAP/1.0", "protocoloptions": {}})
     assert {one.file for one in catalog.check()} == {"luggage.json"}
 
 
@@ -126,3 +130,46 @@ def test_every_version_of_a_schema_is_compiled(tmp_path: Path) -> None:
         ("/schemagroups/g/schemas/used/versions/2/schema", "schema-document", "error"),
         ("/schemagroups/g/schemas/flat/schema", "schema-document", "error"),
     ]
+
+
+def test_every_rule_of_the_run_time_has_a_sentence() -> None:
+    source = "".join(path.read_text() for path in Path(lint.__file__).parent.glob("lint*.py"))
+    states = {f"schema-{state}" for state in lint._SCHEMA}
+    assert states | set(lint._UNUSABLE) <= set(RUN_TIME_RULES)
+    unused = [rule for rule in RUN_TIME_RULES if source.count(f'"{rule}"') < 2]
+    assert set(unused) <= states | {"document"}
+
+
+ODD = [pytest.param(one, id=str(one)) for one in ({}, {"a": 1}, [], [1], 5, True, None, "")]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param("protocol", id="protocol"),
+        pytest.param("envelope", id="envelope"),
+        pytest.param("basemessage", id="base message"),
+        pytest.param("protocoloptions", id="options"),
+        pytest.param("protocoloptions/subject", id="property"),
+        pytest.param("protocoloptions/subject/type", id="type"),
+        pytest.param("protocoloptions/subject/value", id="value"),
+        pytest.param("protocoloptions/headers", id="headers"),
+    ],
+)
+def test_whatever_a_document_holds_is_found_and_never_raised(place: str, odd: Any) -> None:
+    """The same for messages and for endpoints, whose options have the same names here."""
+    own: dict[str, Any] = {
+        "usage": ["producer"],
+        "protocol": "NATS",
+        "protocoloptions": {"subject": {"value": "a"}},
+    }
+    *path, last = place.split("/")
+    inner = own
+    for name in path:
+        inner = inner[name]
+    inner[last] = odd
+    document = {"endpoints": {"e": {**own, "messages": {"m": own}}}}
+    catalog = MessageCatalog(load_bytes(json.dumps(document).encode(), "odd.json"))
+    assert all(one.message for one in catalog.check())
+    assert [one.xid for one in catalog.endpoint("e")] in ([], ["/endpoints/e/messages/m"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
-from heraldry.cli.output import plural, wrap, write_json
+from heraldry.cli.output import plural, width, wrap, write_json
 from heraldry.cli.settings import example, option
 from heraldry.errors import DocumentError, UsageError
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from heraldry.model.problem import Finding
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
+_PART = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^",])+,?|.')
 
 
 @click.command(
@@ -25,16 +27,19 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
     epilog=example("heraldry check --strict catalog/ orders.xreg.json"),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True))
+@option("allow")
 @option("strict")
 @option("format")
 @click.pass_context
-def command(ctx: click.Context, paths: tuple[str, ...], strict: bool, output: str) -> None:
+def command(
+    ctx: click.Context, paths: tuple[str, ...], allow: tuple[str, ...], strict: bool, output: str
+) -> None:
     """Check catalog documents: every finding with its file, place, rule and advice.
 
     All PATHs (files or folders) together are one catalog. The exit code is 1 when there are
     errors; a file that cannot be read is one, and the other files are checked all the same.
     """
-    files, findings = examine(paths)
+    files, findings = examine(paths, allow)
     if output == "json":
         write_json(findings)
     else:
@@ -43,11 +48,15 @@ def command(ctx: click.Context, paths: tuple[str, ...], strict: bool, output: st
     ctx.exit(1 if any(finding.severity in bad for finding in findings) else 0)
 
 
-def examine(paths: Sequence[str]) -> tuple[tuple[str, ...], list[Finding]]:
+def examine(
+    paths: Sequence[str], allow: tuple[str, ...] = ()
+) -> tuple[tuple[str, ...], list[Finding]]:
     """The documents behind some paths, and everything there is to say about them."""
+    from heraldry.client.resolver import Resolver
     from heraldry.dialects.load import load_each
     from heraldry.messages import lint
 
+    resolver = Resolver(allow=allow)
     findings: list[Finding] = []
     loaded: dict[str, Catalog] = {}
     files: dict[str, int] = {}
@@ -60,7 +69,7 @@ def examine(paths: Sequence[str]) -> tuple[tuple[str, ...], list[Finding]]:
     if not files:
         raise UsageError(f"{' '.join(paths)}: no catalog here", "name a document or a folder")
     for catalog in _merged(loaded, findings):
-        findings += lint.check(catalog)
+        findings += lint.check(resolver.resolve(catalog))
     findings.sort(key=lambda found: files.get(found.file, len(files)))
     return tuple(files), findings
 
@@ -90,13 +99,26 @@ def _unreadable(error: DocumentError) -> Finding:
     )
 
 
+def _folded(message: str, indent: str) -> str:
+    """A JSON text folded behind commas between its parts: what is copied is JSON still."""
+    lines = [indent]
+    for part in _PART.findall(message):
+        if len(lines[-1]) > len(indent) and len(lines[-1]) + len(part) > max(width(), 40):
+            lines.append(indent)
+        lines[-1] += part
+    return "\n".join(lines)
+
+
 def _write(findings: Sequence[Finding], files: int) -> None:
     for file, group in groupby(findings, key=lambda finding: finding.file):
         click.secho(file, bold=True)
         for finding in group:
             severity = click.style(finding.severity.ljust(7), fg=_COLOURS[finding.severity])
             click.echo(f"  {severity}  {finding.location or '/'}  [{finding.rule}]")
-            click.echo(wrap(finding.message, " " * 11))
+            told, colon, witness = finding.message.partition(': {"')
+            click.echo(wrap(told + colon[:1], " " * 11))
+            if witness:
+                click.echo(_folded(colon[2:] + witness, " " * 11))
             if finding.advice:
                 click.secho(wrap(finding.advice, " " * 11), dim=True)
         click.echo()

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from heraldry.messages.compile import CompiledDefinition, fold
+from heraldry.messages.compile import CompiledDefinition
 from heraldry.messages.constraint import Constraint, Place
 from heraldry.messages.difference_effects import effect, same_form, shared_effect
 from heraldry.messages.fit import same_protocol
 from heraldry.messages.protocol_table import fields, supported
 from heraldry.model.definition import Definition
-from heraldry.model.formats import is_cloudevents
+from heraldry.model.formats import fold, is_cloudevents
 from heraldry.schemas.changes import Change, Effect
 
 _UNTOLD = frozenset(("description", "specurl", "documentation", "name"))

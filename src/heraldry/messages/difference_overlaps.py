@@ -8,7 +8,7 @@ from typing import Final
 from heraldry.messages.compile import CompiledDefinition
 from heraldry.messages.constraint import Constraint
 from heraldry.messages.message import Message
-from heraldry.messages.select import most_derived, strictly_narrower, without_borrowed
+from heraldry.messages.select import rivals, strictly_narrower
 from heraldry.model.formats import protocol_family
 from heraldry.schemas.changes import Change, Effect
 
@@ -49,7 +49,7 @@ def _collisions(
 ) -> Iterator[Change]:
     met: dict[Effect, list[str]] = {"breaking": [], "undecided": [], "safe": []}
     for other in group:
-        if other is not one and _same(old.get(other.xid), other) and _rivals(one, other):
+        if other is not one and _same(old.get(other.xid), other) and rivals(one, other):
             met[_effect(one, other)].append(other.xid)
     told = "The definition asks the same of messages as"
     if met["breaking"]:
@@ -70,7 +70,7 @@ def _partings(
         for other in others
         if other is not one
         and _same(old.get(other.xid), other)
-        and _rivals(one, other)
+        and rivals(one, other)
         and (strictly_narrower(one, other, message) or strictly_narrower(other, one, message))
     ]
     if met:
@@ -86,11 +86,6 @@ def _named(xids: Sequence[str]) -> str:
 def _change(rule: str, message: str, backward: Effect) -> Change:
     # Readers of the old version have the rules they had.
     return Change(rule=rule, old=None, new="", message=message, backward=backward, forward="safe")
-
-
-def _rivals(one: CompiledDefinition, other: CompiledDefinition) -> bool:
-    """Whether neither derives from the other or borrows it."""
-    return len(most_derived(without_borrowed((one, other)))) > 1
 
 
 def _same(old: CompiledDefinition | None, new: CompiledDefinition) -> bool:

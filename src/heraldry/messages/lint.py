@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime
 
 from heraldry.errors import CircularBaseError, MissingExtraError, NoRootError, SchemaError
+from heraldry.messages.build import now
 from heraldry.messages.compile import (
     CompiledDefinition,
     compile_definition,
     compile_resolved,
 )
+from heraldry.messages.lint_bases import check_base
+from heraldry.messages.lint_deprecated import deprecated
+from heraldry.messages.lint_never import never, shadowed
+from heraldry.messages.lint_overlaps import Overlap, Scope, overlaps
+from heraldry.messages.lint_rules import finding
 from heraldry.model import rules
 from heraldry.model.catalog import Catalog
 from heraldry.model.definition import Definition
-from heraldry.model.inherit import definitions, local_reference
+from heraldry.model.inherit import definitions
 from heraldry.model.problem import Finding, Severity
 from heraldry.model.schema_reference import Resolved, resolve_schema
 from heraldry.model.xid import Xid
@@ -60,47 +67,89 @@ _SAME = {"circular": ("M18",), "schema-conflict": ("M25", "M28")}
 """Rules of the catalog that say the same as one of the run time."""
 _UNUSABLE: dict[str, tuple[str, Severity, str]] = {
     "envelope-unknown": ("envelope", "warning", "use CloudEvents/1.0, or leave it out"),
-    "protocol-unsupported": ("protocol", "warning", "messages over HTTP, KAFKA and MQTT are read"),
+    "protocol-unsupported": (
+        "protocol",
+        "warning",
+        "use HTTP, AMQP/1.0, MQTT/3.1.1, MQTT/5.0, KAFKA or NATS",
+    ),
     "template-invalid": ("", "error", "placeholders are names in braces, such as {deviceid}"),
     "empty": ("", "info", "as a base for other messages it is fine"),
 }
 
+_OVERLAP: dict[Severity, tuple[str, str]] = {
+    "error": (
+        "and nothing tells which; it becomes a dead letter",
+        "let a constant differ, or derive one definition from the other by basemessage",
+    ),
+    "warning": (
+        "and only some payloads tell which; this one becomes a dead letter",
+        "let a constant differ, or schemas that exclude each other",
+    ),
+    "info": (
+        "and only its payload tells which",
+        "a constant that differs would tell it at once",
+    ),
+}
 
-def check(catalog: Catalog) -> tuple[Finding, ...]:
+
+def check(catalog: Catalog, *, clock: Callable[[], datetime] = now) -> tuple[Finding, ...]:
     """Every finding: the rules a server can check, then those of the run time."""
     found = list(rules.check(catalog))
     known = {(one.file, one.location, one.rule) for one in found}
+    compiled: dict[str, CompiledDefinition] = {}
     for xid in definitions(catalog):
-        found += (one for one in _check(catalog, xid) if not _is_said(one, known))
-    return (*found, *_documents(catalog))
+        found += (one for one in _check(catalog, xid, compiled) if not _is_said(one, known))
+    found += _contradictory(found, compiled)
+    found += shadowed(compiled)
+    found += (_told(one) for one in overlaps(catalog, compiled))
+    return (*found, *deprecated(catalog, clock()), *_documents(catalog))
 
 
 def _is_said(one: Finding, known: set[tuple[str, str, str]]) -> bool:
     return any((one.file, one.location, rule) in known for rule in _SAME.get(one.rule, ()))
 
 
-def _check(catalog: Catalog, xid: Xid) -> Iterator[Finding]:
-    yield from _base(catalog, xid)
+def _check(
+    catalog: Catalog, xid: Xid, compiled: dict[str, CompiledDefinition]
+) -> Iterator[Finding]:
+    """The findings about one definition, which is added to the compiled ones."""
+    yield from check_base(catalog, xid)
     try:
-        compiled = compile_definition(catalog, xid)
+        one = compile_definition(catalog, xid)
     except CircularBaseError as error:
-        yield _finding(catalog, xid, "basemessage", "circular", "error", str(error))
+        yield finding(catalog, xid, "basemessage", "circular", "error", str(error))
         return
-    if compiled.unusable is not None:
-        rule, reason = compiled.unusable
+    compiled[one.xid] = one
+    if one.unusable is not None:
+        rule, reason = one.unusable
         member, severity, advice = _UNUSABLE[rule]
         told = f"{reason}; no message will ever match this definition"
-        yield _finding(catalog, xid, member, rule, severity, told, advice)
-    yield from _schema(catalog, compiled)
+        yield finding(catalog, xid, member, rule, severity, told, advice)
+    yield from _schema(catalog, one)
 
 
-def _base(catalog: Catalog, xid: Xid) -> Iterator[Finding]:
-    resource = catalog.resource(xid)
-    base = resource.attributes.get("basemessage") if resource else None
-    target = local_reference(base)
-    if target is not None and catalog.resource(target) is None:
-        told = f"the base message {base} is not in the catalog; nothing is inherited from it"
-        yield _finding(catalog, xid, "basemessage", "base-dangling", "info", told)
+def _contradictory(
+    found: list[Finding], compiled: dict[str, CompiledDefinition]
+) -> Iterator[Finding]:
+    """The definitions that no message fits; of those with errors it is said already."""
+    wrong = {"/".join(one.location.split("/")[:5]) for one in found if one.severity == "error"}
+    for xid, one in compiled.items():
+        if one.unusable is None and xid.replace("~", "~0") not in wrong:
+            yield from never(one)
+
+
+def _told(found: Overlap | Scope) -> Finding:
+    """What an overlap means for the messages."""
+    if isinstance(found, Scope):
+        told = "the definitions are so many and so alike that not all pairs could be compared"
+        xid = Xid.parse(found.name)
+        return finding(found.catalog, xid, "", "overlap-unfinished", "info", told)
+    rule, told, advice = "overlap", *_OVERLAP[found.severity]
+    if found.severity == "info":
+        rule = "overlap-payload"
+    told = f"the same message can be of {found.one.xid}, {told}: {found.line}"
+    other = found.other
+    return finding(*(other.catalog, other.definition.xid, "", rule, found.severity, told, advice))
 
 
 def _schema(catalog: Catalog, compiled: CompiledDefinition) -> Iterator[Finding]:
@@ -122,7 +171,7 @@ def _schema(catalog: Catalog, compiled: CompiledDefinition) -> Iterator[Finding]
     )
     member = next((name for name, value in stated if value is not None), "")
     told = f"{message}: {detail}" if detail else message
-    yield _finding(catalog, own.xid, member, f"schema-{state}", severity, told, advice)
+    yield finding(catalog, own.xid, member, f"schema-{state}", severity, told, advice)
 
 
 def _documents(catalog: Catalog) -> Iterator[Finding]:
@@ -135,7 +184,7 @@ def _documents(catalog: Catalog) -> Iterator[Finding]:
                 if reason is not None:
                     member = f"versions/{id_}/schema" if nested else "schema"
                     told = f"the schema does not compile: {reason}"
-                    yield _finding(
+                    yield finding(
                         *(catalog, resource.xid, member, "schema-document", "error", told)
                     )
 
@@ -152,23 +201,3 @@ def _why_invalid(catalog: Catalog, xid: Xid, version: str) -> str | None:
     except SchemaError as error:
         return str(error)
     return None
-
-
-def _finding(
-    catalog: Catalog,
-    xid: Xid,
-    member: str,
-    rule: str,
-    severity: Severity,
-    message: str,
-    advice: str = "",
-) -> Finding:
-    place = str(xid).replace("~", "~0")
-    return Finding(
-        file=catalog.file(xid),
-        location=f"{place}/{member}" if member else place,
-        rule=rule,
-        severity=severity,
-        message=message,
-        advice=advice,
-    )

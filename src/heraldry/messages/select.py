@@ -55,6 +55,11 @@ def most_derived(fitting: Sequence[CompiledDefinition]) -> tuple[CompiledDefinit
     return tuple(one for one in fitting if one.xid not in bases)
 
 
+def rivals(one: CompiledDefinition, other: CompiledDefinition) -> bool:
+    """Whether neither derives from the other or borrows it."""
+    return len(most_derived(without_borrowed((one, other)))) > 1
+
+
 def unbound(fitting: Sequence[CompiledDefinition]) -> tuple[CompiledDefinition, ...]:
     """Those that are bound to no protocol."""
     return tuple(one for one in fitting if one.definition.protocol is None)
@@ -62,10 +67,11 @@ def unbound(fitting: Sequence[CompiledDefinition]) -> tuple[CompiledDefinition, 
 
 def strictly_narrower(a: CompiledDefinition, b: CompiledDefinition, message: Message) -> bool:
     """Whether everything that fits ``a`` fits ``b``, but not the other way round."""
-    return _within(a, b, message) and not _within(b, a, message)
+    return within(a, b, message) and not within(b, a, message)
 
 
-def _within(a: CompiledDefinition, b: CompiledDefinition, message: Message) -> bool:
+def within(a: CompiledDefinition, b: CompiledDefinition, message: Message) -> bool:
+    """Whether everything that fits ``a`` fits ``b``; no where that is not certain."""
     protocol = message.protocol is not None
     if b.cloudevents and not a.cloudevents:
         return False
