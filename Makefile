@@ -51,7 +51,8 @@ docs: $(VENV) ## write docs/reference anew
 lock: ## resolve the dependencies anew (needs uv; ARGS=--upgrade takes newer ones)
 	@command -v uv >/dev/null || { echo "heraldry: uv is needed to lock: pipx install uv" >&2; exit 1; }
 	@uv pip compile -q $(LOCK) $(ARGS) requirements/build.in -o requirements/build.txt
-	@uv pip compile -q $(LOCK) $(ARGS) --extra spark --extra fast --extra avro --extra protobuf --extra xsd --group dev pyproject.toml -o requirements/dev.txt
+	@uv pip compile -q $(LOCK) $(ARGS) --extra spark --extra fast --extra avro --extra protobuf --extra xsd --extra kafka --extra mqtt --extra nats --group dev pyproject.toml -o requirements/dev.txt
+	@uv pip compile -q $(LOCK) $(ARGS) -c requirements/dev.txt --extra amqp pyproject.toml -o requirements/amqp.txt
 
 LOCK := --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --python-version 3.11
 
