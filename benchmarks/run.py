@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import landing
+import matching
 import payloads
 
 
@@ -20,9 +21,10 @@ def main() -> int:
     options = parser.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
     schemas = payloads.run()
+    matches = matching.run()
     results = landing.run(options.to, options.messages, options.rounds)
-    results["payloads"] = schemas
-    results["goals"] |= schemas.pop("goals")
+    results |= {"payloads": schemas, "matching": matches}
+    results["goals"] |= schemas.pop("goals") | matches.pop("goals")
     (options.to / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     print(json.dumps(results, indent=2))
     for goal, reached in results["goals"].items():

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import heraldry
 from heraldry.errors import BuildError, UsageError
-from heraldry.messages import line as lines
 from heraldry.messages.build import BuiltMessage
+from heraldry.messages.protocols.amqp import AmqpMessage
 from heraldry.messages.verdict import Match
-from tests.messages.airport import CHECKED_IN, MOMENT, SCHEMA, airport, catalog_of, xid
+from tests.messages.airport import CHECKED_IN, MOMENT, airport, catalog_of, xid
 
 CATALOG = airport()
-SAMPLES = [
-    "contoso-erp-jsons07",
-    "inkjet-proto3",
-    "lightbulb-avro",
-    "mqtt-sparkplugB",
-    "smartoven-xsd",
-    "vacuumcleaner-avro",
-    "watchkam-jsons07",
-    "waterboiler-mqtt5-jsons07",
-    "windgenerator-kafka-avro",
-]
 
 
 def moment() -> datetime:
@@ -61,11 +49,16 @@ def test_an_event_can_be_had_for_every_protocol() -> None:
     assert dict(message.as_http().headers)["ce-subject"] == "BAG-0220731"
     assert dict(message.as_kafka().headers)["ce_subject"] == b"BAG-0220731"
     assert dict(message.as_mqtt().user_properties)["subject"] == "BAG-0220731"
+    assert dict(message.as_nats().headers)["ce-subject"] == "BAG-0220731"
+    sections = message.as_amqp()
+    assert dict(sections.application_properties)["cloudEvents_subject"] == "BAG-0220731"
+    assert sections.properties == (("content-type", "application/json"),)
     assert json.loads(message.as_mqtt("3.1.1").payload or b"")["subject"] == "BAG-0220731"
     event = json.loads(message.as_cloudevents_json())
     assert event["data"] == {"weight": 17.2}
     assert json.loads(message.line()) == event
-    for raw in (message, message.as_http(), message.as_kafka(), message.as_mqtt(), event):
+    shapes = (message.as_http(), message.as_amqp(), message.as_kafka(), message.as_nats())
+    for raw in (message, *shapes, message.as_mqtt(), message.as_mqtt("3.1.1"), event):
         result = CATALOG.match(raw)
         assert isinstance(result, Match), result
         assert result.values == {"airport": "MUC", "tag": "0220731"}
@@ -174,8 +167,13 @@ def test_a_definition_keeps_its_protocol(protocol: str) -> None:
         build("scanned", airport="MUC", gate="A1", tag="1", protocol=protocol)
 
 
+def test_mqtt_3_1_1_has_no_binary_mode() -> None:
+    with pytest.raises(UsageError, match="structured"):
+        build("checkedin", airport="M", tag="1", protocol="MQTT/3.1.1", mode="binary")
+
+
 def test_an_unusable_definition_builds_nothing() -> None:
-    catalog = catalog_of(odd={"protocol": "AMQP/1.0", "protocoloptions": {}})
+    catalog = catalog_of(odd={"protocol": "COAP/1.0", "protocoloptions": {}})
     with pytest.raises(BuildError, match="protocol-unsupported"):
         catalog["odd"].build()
 
@@ -189,13 +187,142 @@ def test_a_time_sentinel_becomes_the_time() -> None:
     assert dict(record.headers)["at"] == b"2026-11-16T08:30:00.000Z"
 
 
+TYPED: dict[str, Any] = {
+    "protocol": "AMQP/1.0",
+    "protocoloptions": {
+        "header": {"durable": True, "ttl": {"value": "5000"}},
+        "properties": {
+            "message-id": {"type": "uritemplate", "value": "order-{order}"},
+            "user_id": {"value": "/w=="},
+            "creation-time": {"value": "0000-01-01T00:00:00Z"},
+        },
+        "application-properties": {
+            "count": {"type": "integer", "value": "5"},
+            "share": {"type": "number", "value": 0.5},
+            "when": {"type": "timestamp", "value": "2026-01-01T01:00:00+01:00"},
+            "key": {"type": "uuid", "value": "00000000-0000-4000-8000-00000000000A"},
+            "blob": {"type": "binary", "value": "AQI="},
+            "link": {"type": "uri", "value": "https://x/{order}"},
+            "code": {"type": "symbol", "value": "C{order}"},
+            "literal": {"type": "urireference", "value": "/{order}"},
+        },
+    },
+}
+
+
+def test_values_have_the_types_amqp_has() -> None:
+    catalog = catalog_of(typed=TYPED)
+    message = catalog["typed"].build(order="7", clock=moment).as_amqp()
+    assert message.header == (("durable", True), ("ttl", 5000))
+    assert message.properties == (
+        ("message-id", "order-7"),
+        ("user-id", b"\xff"),
+        ("creation-time", MOMENT),
+    )
+    assert message.application_properties == (
+        ("count", 5),
+        ("share", 0.5),
+        ("when", datetime(2026, 1, 1, tzinfo=UTC)),
+        ("key", UUID(int=0x4000_8000_0000_0000_000A)),
+        ("blob", b"\x01\x02"),
+        ("link", "https://x/7"),
+        ("code", "C7"),
+        ("literal", "/{order}"),
+    )
+    for raw in (message, catalog["typed"].build(order="7").line()):
+        result = catalog.match(raw)
+        assert isinstance(result, Match), result
+        assert result.values == {"order": "7"}
+
+
+def test_members_of_sections_are_set_by_name() -> None:
+    declared = {
+        "protocol": "AMQP/1.0",
+        "protocoloptions": {
+            "properties": {"message-id": {"type": "uuid", "required": True}},
+            "application-properties": {"when": {"type": "timestamp"}},
+        },
+    }
+    number = "00000000-0000-4000-8000-000000000001"
+    message = catalog_of(odd=declared)["odd"].build(
+        values={
+            "message-id": number,
+            "properties.absolute-expiry-time": "2026-01-01T00:00:00Z",
+            "metadata.application-properties.when": "2026-01-01T00:00:00.5Z",
+            "application-properties.other": 5,
+            "durable": "true",
+            "message-annotations.x-opt-a": [1, b"x"],
+        }
+    )
+    assert message.as_amqp() == AmqpMessage(
+        header=(("durable", True),),
+        message_annotations=(("x-opt-a", [1, b"x"]),),
+        properties=(
+            ("message-id", UUID(number)),
+            ("absolute-expiry-time", datetime(2026, 1, 1, tzinfo=UTC)),
+        ),
+        application_properties=(
+            ("when", datetime(2026, 1, 1, 0, 0, 0, 500_000, tzinfo=UTC)),
+            ("other", 5),
+        ),
+    )
+
+
+def test_everything_amqp_cannot_carry_is_told_at_once() -> None:
+    declared = {"protocol": "AMQP/1.0", "protocoloptions": {}}
+    with pytest.raises(BuildError) as caught:
+        catalog_of(odd=declared)["odd"].build(
+            values={"priority": 300, "user-id": "*", "creation-time": "2026-01-01T00:00:00.0001Z"}
+        )
+    assert [problem.path for problem in caught.value.problems] == [
+        "metadata.header.priority",
+        "metadata.properties.user-id",
+        "metadata.properties.creation-time",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [
+        pytest.param("MQTT/5.0", {"content_type": "application/vnd.x+json"}, id="MQTT"),
+        pytest.param(
+            "HTTP",
+            {"headers": [{"name": "Content-Type", "value": "application/vnd.x+json"}]},
+            id="HTTP",
+        ),
+        pytest.param(
+            "KAFKA", {"headers": {"content-type": {"value": "application/vnd.x+json"}}}, id="KAFKA"
+        ),
+        pytest.param(
+            "NATS",
+            {"headers": [{"name": "Content-Type", "value": "application/vnd.x+json"}]},
+            id="NATS",
+        ),
+        pytest.param(
+            "AMQP/1.0",
+            {"properties": {"content-type": {"value": "application/vnd.x+json"}}},
+            id="AMQP",
+        ),
+    ],
+)
+def test_the_protocol_says_what_the_payload_is(protocol: str, options: dict[str, Any]) -> None:
+    declared = {**CHECKED_IN, "protocol": protocol, "protocoloptions": options}
+    catalog = catalog_of(odd=declared)
+    message = catalog["odd"].build({"weight": 1}, airport="MUC", tag="1")
+    assert message.attributes["datacontenttype"] == "application/vnd.x+json"
+    assert isinstance(catalog.match(message.line()), Match)
+    structured = catalog["odd"].build({"weight": 1}, airport="MUC", tag="1", mode="structured")
+    assert isinstance(catalog.match(structured.line()), Match)
+
+
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 
 
 @given(airport=TEXT, tag=TEXT)
 def test_matching_undoes_building(airport: str, tag: str) -> None:
     message = build("checkedin", {"weight": 1}, airport=airport, tag=tag)
-    for raw in (message.line(), message.as_http(), message.as_kafka(), message.as_mqtt()):
+    shapes = (message.as_http(), message.as_amqp(), message.as_kafka(), message.as_nats())
+    for raw in (message.line(), *shapes, message.as_mqtt()):
         result = CATALOG.match(raw)
         assert isinstance(result, Match)
         assert str(result.definition.xid) == xid("checkedin")
@@ -209,79 +336,3 @@ def test_matching_undoes_building_for_a_protocol(belt: str, sensor: str, unit: s
     assert isinstance(result, Match)
     assert str(result.definition.xid) == xid("reading")
     assert result.values == values
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("seed", [0, 1, 2], ids="seed{}".format)
-def test_samples_of_real_catalogs_come_back(reference: Path, name: str, seed: int) -> None:
-    path = reference / "catalogs" / "xregistry-samples" / f"{name}.xreg.json"
-    catalog = heraldry.open(path)
-    assert len(catalog) > 0
-    for definition in catalog:
-        message = definition.sample(seed=seed)
-        result = catalog.match(message.line())
-        assert isinstance(result, Match), (definition.xid, result)
-        assert str(result.definition.xid) == definition.xid
-        assert tuple(sorted(result.values)) == tuple(sorted(definition.placeholders))
-        assert lines.read(message.line()).payload is not None
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-@given(data=st.data())
-def test_values_of_real_catalogs_come_back(reference: Path, name: str, data: st.DataObject) -> None:
-    path = reference / "catalogs" / "xregistry-samples" / f"{name}.xreg.json"
-    catalog = OPENED.setdefault(str(path), heraldry.open(path))
-    definition = data.draw(st.sampled_from(list(catalog)))
-    values = {one: data.draw(TEXT, label=one) for one in definition.placeholders}
-    result = catalog.match(definition.sample(values=values).line())
-    assert isinstance(result, Match)
-    assert str(result.definition.xid) == definition.xid
-    assert result.values == values
-
-
-OPENED: dict[str, heraldry.MessageCatalog] = {}
-
-
-def test_samples_are_readable_and_repeat() -> None:
-    definition = CATALOG[xid("checkedin")]
-    one, two = (definition.sample(seed=7, clock=moment, make_id=lambda: "1") for _ in "ab")
-    assert one == two
-    result = CATALOG.match(one)
-    assert isinstance(result, Match)
-    assert result.values["airport"].startswith("airport-")
-    data = json.loads(one.payload or b"")
-    assert data.get("tag", result.values["tag"]) == result.values["tag"]
-
-
-def test_a_sample_makes_up_required_properties() -> None:
-    kinds = ["integer", "boolean", "timestamp", "uri", "urireference", "string", "duration"]
-    needed = {f"x{kind}": {"type": kind, "required": True} for kind in kinds}
-    catalog = catalog_of(
-        open={
-            "envelope": "CloudEvents/1.0",
-            "envelopemetadata": {"subject": {"required": True}, **needed},
-            "dataschemaformat": "JSONSchema/draft-07",
-            "dataschema": SCHEMA,
-        }
-    )
-    message = catalog["open"].sample()
-    assert {f"x{kind}" for kind in kinds} <= set(message.attributes)
-    assert isinstance(catalog.match(message), Match)
-
-
-@pytest.mark.parametrize(
-    ("content_type", "payload"),
-    [
-        pytest.param(None, b"{}", id="unknown"),
-        pytest.param("application/json", b"{}", id="JSON"),
-        pytest.param("image/png", b"sample", id="binary"),
-    ],
-)
-def test_a_sample_without_schema(content_type: str | None, payload: bytes) -> None:
-    declared: dict[str, Any] = {
-        "envelope": "CloudEvents/1.0",
-        "envelopemetadata": {"type": {"value": "t"}},
-    }
-    if content_type:
-        declared["datacontenttype"] = content_type
-    assert catalog_of(odd=declared)["odd"].sample().payload == payload

@@ -39,6 +39,40 @@ def test_a_constant_is_looked_up() -> None:
     assert index.find(event(type="nothing")) == []
 
 
+def test_members_of_amqp_sections_are_looked_up() -> None:
+    def amqp(section: str, name: str, value: Any) -> dict[str, Any]:
+        options = {section: {name: {"value": value}}}
+        return {"protocol": "AMQP/1.0", "protocoloptions": options}
+
+    index = index_of(
+        *(amqp("properties", "subject", f"s{n}") for n in range(50)),
+        *(amqp("application_properties", "Kind", f"k{n}") for n in range(50)),
+        amqp("properties", "reply_to", "queue/{name}"),
+        amqp("properties", "user-id", "/w=="),
+    )
+    found = index.find(
+        Message(
+            protocol="AMQP/1.0",
+            metadata={
+                "properties": (("subject", "s7"), ("reply-to", "queue/a")),
+                "application-properties": (("Kind", "k8"), ("kind", "k9")),
+            },
+        )
+    )
+    assert sorted(found) == [7, 58, 100, 101]
+
+
+def test_subjects_of_nats_are_looked_up_word_by_word() -> None:
+    index = index_of(
+        *(
+            {"protocol": "NATS", "protocoloptions": {"subject": f"shop.{{store}}.kind{n}"}}
+            for n in range(50)
+        )
+    )
+    assert index.find(Message(protocol="NATS", metadata={"subject": "shop.berlin.kind7"})) == [7]
+    assert index.find(Message(protocol="NATS", metadata={"subject": "shop.a.b.kind7"})) == []
+
+
 def test_the_rarest_key_is_taken() -> None:
     index = index_of(*(events(type="same", subject=f"s{n}") for n in range(50)))
     assert index.find(event(type="same", subject="s7")) == [7]
@@ -47,6 +81,25 @@ def test_the_rarest_key_is_taken() -> None:
 def test_the_start_of_a_template_is_a_key() -> None:
     index = index_of(*(events(type="same", source=f"/plants/{n}/{{line}}") for n in range(50)))
     assert index.find(event(type="same", source="/plants/7/a")) == [7]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        pytest.param("{store}-orders-kind%d", id="at the end"),
+        pytest.param("shop.{store}.kind%d.{desk}", id="between placeholders"),
+    ],
+)
+def test_a_word_of_a_template_is_a_key(template: str) -> None:
+    index = index_of(*(events(type="same", subject=template % n) for n in range(50)))
+    text = (template % 7).format(store="17", desk="3")
+    assert index.find(event(type="same", subject=text)) == [7]
+
+
+def test_a_word_beside_a_placeholder_is_no_key() -> None:
+    index = index_of(events(subject="{a}kind"), events(subject="kind{a}-x"))
+    assert index.find(event(subject="mankind")) == [0]
+    assert sorted(index.find(event(subject="kinder-x"))) == [0, 1]
 
 
 def test_topics_are_found_by_their_segments() -> None:
@@ -68,16 +121,23 @@ def test_a_definition_without_keys_is_always_tried() -> None:
 
 def test_neighbours_ignore_case_and_punctuation_and_stand_beside() -> None:
     index = index_of(*(events(type=f"com.example.t{n:03}") for n in range(200)))
-    path, value, near = index.near(event(type="COM_EXAMPLE-T150"))
+    path, value, near = index.near(event(type="COM_EXAMPLE-T150"), 4)
     assert (path, value) == ("attributes.type", "COM_EXAMPLE-T150")
     assert near[0] == 150
-    assert index.near(event(type="com.example.t1005"))[2] == [99, 100, 101, 102] or set(
-        index.near(event(type="com.example.t1005"))[2]
-    ) == {99, 100, 101, 102}
+    beside = index.near(event(type="com.example.t1005"), 4)[2]
+    assert beside[0] == 100
+    assert set(beside) < set(range(97, 105))
 
 
 LETTERS = st.text(alphabet="ab/", min_size=1, max_size=6)
-VALUES = st.one_of(LETTERS, st.builds("{}{{x}}".format, LETTERS), st.just("{x}"), st.none())
+VALUES = st.one_of(
+    LETTERS,
+    st.builds("{}{{x}}".format, LETTERS),
+    st.builds("{{x}}{}".format, LETTERS),
+    st.builds("{{x}}{}{{y}}".format, LETTERS),
+    st.just("{x}"),
+    st.none(),
+)
 
 
 @given(

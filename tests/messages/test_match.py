@@ -73,7 +73,7 @@ def test_the_reason_names_property_and_rule(
     assert problems(result) == [expected]
     assert isinstance(result, NoMatch)
     assert result.near[0].definition == xid("checkedin")
-    assert 0 < result.near[0].score < 1 or expected[1] == "content-type"
+    assert 0 < result.near[0].score < 1
 
 
 def test_a_problem_keeps_the_value_found_out_of_its_message() -> None:
@@ -305,7 +305,7 @@ def test_payload_only_definitions_go_by_content_type_then_schema() -> None:
     "declared",
     [
         pytest.param({"envelope": "SOAP/1.2", "envelopemetadata": {}}, id="unknown envelope"),
-        pytest.param({"protocol": "AMQP/1.0", "protocoloptions": {}}, id="protocol not read yet"),
+        pytest.param({"protocol": "COAP/1", "protocoloptions": {}}, id="unknown protocol"),
         pytest.param({"envelope": "CloudEvents/1.0", "protocol": "SMTP"}, id="unknown protocol"),
         pytest.param({}, id="nothing declared"),
         pytest.param(
@@ -342,3 +342,11 @@ def test_a_borrowed_message_leaves_its_matches_to_the_original() -> None:
     catalog = MessageCatalog(load_bytes(document, "borrowed.json"))
     assert len(catalog) == 2
     assert definition(catalog.match(event())) == xid("checkedin")
+
+
+def test_a_brace_that_opens_nothing_is_a_letter_like_others() -> None:
+    """M38: only the value of a uritemplate must be one; what else has braces is literal."""
+    declared = {"envelope": "CloudEvents/1.0", "envelopemetadata": {"type": {"value": "a{b"}}}
+    catalog = catalog_of(odd=declared)
+    assert definition(catalog.match(event(type="a{b"))) == xid("odd")
+    assert problems(catalog.match(event(type="a{c"))) == [("attributes.type", "constant")]

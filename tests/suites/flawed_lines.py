@@ -189,7 +189,10 @@ _STRANGE: Mapping[str, tuple[str, ...]] = {
     "twice-other": NOTHING[:-1],
     "base64": ('data_base64:"e30="', 'data_base64:"?"', "data_base64:5", "data_base64:null"),
     "extra": ("Upper:1", "payload:{}", "a_b:1", "metadata:{}", "datax:1", "x" * 30 + ":1"),
-    "protocol": ('protocol:"MQTT/5.0"', 'protocol:"KAFKA"', "protocol:null", 'protocol:"AMQP"'),
+    "protocol": (
+        *('protocol:"MQTT/5.0"', 'protocol:"KAFKA"', 'protocol:"AMQP"', 'protocol:"NATS"'),
+        *("protocol:null", 'protocol:"COAP"'),
+    ),
     "extension": (
         *('trace:"t"', 'trace:""', "trace:5", "trace:null", 'other:"o"', "other:true", "ext1:{}"),
         *(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,20 +13,28 @@ import msgspec
 
 from heraldry.errors import BuildError, MessageError, PlaceholderError, UsageError
 from heraldry.messages import line as lines
-from heraldry.messages.compile import CompiledDefinition, infers_json, states_envelope
-from heraldry.messages.constraint import Constraint, shown
-from heraldry.messages.envelopes import cloudevents
+from heraldry.messages.choose_format import choose_format, state_format
+from heraldry.messages.compile import (
+    CompiledDefinition,
+    infers_json,
+    is_media_type_name,
+    states_envelope,
+)
+from heraldry.messages.constraint import shown
+from heraldry.messages.draft import Draft, put, set_properties, take
+from heraldry.messages.envelopes import cloudevents, json_format
 from heraldry.messages.fit import fits, judge_by, same_protocol
 from heraldry.messages.message import Message, Mode
 from heraldry.messages.protocol_table import canonical_name, normalize, supported
-from heraldry.messages.protocol_table import fields as protocol_fields
-from heraldry.messages.protocols import http, kafka, mqtt
+from heraldry.messages.protocols import amqp, http, kafka, mqtt, nats
 from heraldry.messages.validate import validate
-from heraldry.messages.values import canonical_text, is_json_media_type
+from heraldry.messages.values import is_json_media_type, parse_media_type
 from heraldry.model.problem import Problem
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
+
+_EVENT = "application/cloudevents"
 
 
 def now() -> datetime:
@@ -40,61 +49,59 @@ def new_id() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltMessage(Message):
-    """A finished message that can be had in the shape of each protocol."""
+    """A finished message that can be had in the shape of each protocol.
+
+    ``event_format`` is the format of an event that is to be structured on every protocol,
+    ``values`` what its placeholders were filled with.
+    """
+
+    event_format: str | None = None
+    values: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def as_http(self) -> http.HttpMessage:
         """Method, path, headers and body, for any HTTP client."""
-        return http.encode(self._over("HTTP"))
+        return http.encode(self.over("HTTP"))
 
     def as_kafka(self) -> kafka.KafkaRecord:
         """Topic, key, headers and value, for any Kafka client."""
-        return kafka.encode(self._over("KAFKA"))
+        return kafka.encode(self.over("KAFKA"))
 
     def as_mqtt(self, version: str = "5.0") -> mqtt.MqttPublish:
         """The PUBLISH packet's properties and payload, for any MQTT client."""
         own = self.protocol if self.protocol and self.protocol.startswith("MQTT/") else None
-        return mqtt.encode(self._over(own or f"MQTT/{version}"))
+        return mqtt.encode(self.over(own or f"MQTT/{version}"))
+
+    def as_amqp(self) -> amqp.AmqpMessage:
+        """The six sections and the body, for any AMQP 1.0 client."""
+        return amqp.encode(self.over("AMQP/1.0"))
+
+    def as_nats(self) -> nats.NatsMessage:
+        """Subject, reply subject, headers and payload, for any NATS client."""
+        return nats.encode(self.over("NATS"))
 
     def as_cloudevents_json(self) -> bytes:
         """The event in the CloudEvents JSON format."""
         if self.envelope is None:
             raise UsageError("the message is no CloudEvent", "its definition has no envelope")
-        return cloudevents.write_structured(self)
+        return json_format.write(self)
 
     def line(self) -> bytes:
         """The message as one JSON line."""
         return lines.write(self)
 
-    def _over(self, protocol: str) -> Message:
+    def over(self, protocol: str) -> Message:
+        """The message bound to a protocol; only an event may change it."""
         if self.protocol == protocol:
             return self
+        if not supported(protocol):
+            raise UsageError(f"{protocol!r} is not a protocol that can be built for")
         if self.envelope is None:
             reason = f"the message is bound to {self.protocol}"
             raise UsageError(reason, "only a CloudEvent can travel over another protocol")
-        mode: Mode = "structured" if protocol == "MQTT/3.1.1" else "binary"
-        return replace(self, protocol=protocol, metadata={}, mode=mode)
-
-
-@dataclass(slots=True, kw_only=True)
-class Draft:
-    """A message being built, with all that is wrong so far."""
-
-    compiled: CompiledDefinition
-    protocol: str | None
-    mode: Mode | None
-    given: dict[str, Any]
-    raw: bool
-    stamp: str
-    attributes: dict[str, Any] = field(default_factory=dict)
-    metadata: dict[str, Any] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    used: dict[str, str] = field(default_factory=dict)
-    failed: set[str] = field(default_factory=set)
-
-    def refuse(self, path: str, rule: str, message: str, expected: str | None = None) -> None:
-        """Note one problem; the property is then not checked again."""
-        self.problems.append(Problem(path=path, rule=rule, message=message, expected=expected))
-        self.failed.add(path)
+        name = self.event_format
+        mode: Mode = "structured" if name or protocol == "MQTT/3.1.1" else "binary"
+        metadata = state_format(protocol, {}, name)
+        return replace(self, protocol=protocol, metadata=metadata, mode=mode)
 
 
 def build(
@@ -104,6 +111,7 @@ def build(
     values: Mapping[str, Any] | None = None,
     protocol: str | None = None,
     mode: Mode | None = None,
+    event_format: str | None = None,
     raw: bool = False,
     clock: Clock = now,
     make_id: NewId = new_id,
@@ -111,11 +119,17 @@ def build(
     """Build a message (M40, M41), or raise :class:`BuildError` with every problem at once.
 
     ``values`` are placeholders first, then properties of the envelope or protocol. ``raw``
-    inserts values without percent-encoding.
+    inserts values without percent-encoding. ``event_format`` (json, avro, protobuf, or a media
+    type) makes the event a structured one.
     """
-    draft = _draft(compiled, dict(values or {}), protocol, mode, raw, clock())
+    data = bytes(data) if isinstance(data, bytearray | memoryview) else data
+    chosen = choose_format(compiled, mode, event_format)
+    mode = mode or ("structured" if chosen else None)
+    draft = _draft(compiled, protocol, mode, raw, clock())
+    draft.event_format = chosen
+    take(draft, values or {})
     _fill(draft)
-    _set_properties(draft)
+    set_properties(draft)
     if draft.compiled.cloudevents:
         _complete_event(draft, data, make_id)
     message = _finish(draft, data)
@@ -127,7 +141,6 @@ def build(
 
 def _draft(
     compiled: CompiledDefinition,
-    values: dict[str, Any],
     protocol: str | None,
     mode: Mode | None,
     raw: bool,
@@ -142,13 +155,18 @@ def _draft(
         raise UsageError(f"{protocol!r} is not a protocol that can be built for")
     if protocol is not None and own is not None and not same_protocol(own, protocol):
         raise UsageError(f"{compiled.xid} is bound to {own}", f"it cannot be built for {protocol}")
+    if mode not in (None, "binary", "structured"):
+        raise UsageError(f"{mode!r} is not a mode", "choose binary or structured")
+    if mode is not None and not compiled.cloudevents:
+        raise UsageError("only a CloudEvent has a mode", f"{compiled.xid} has no envelope")
     name = canonical_name(own or chosen) if chosen else None
+    if mode == "binary" and name == "MQTT/3.1.1":
+        raise UsageError("events on MQTT 3.1.1 are structured", "it has no user properties")
     stamp = moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return Draft(
         compiled=compiled,
         protocol=name,
         mode=(mode or _mode(compiled, name)) if compiled.cloudevents else None,
-        given=values,
         raw=raw,
         stamp=stamp,
     )
@@ -163,11 +181,7 @@ def _mode(compiled: CompiledDefinition, protocol: str | None) -> Mode:
 
 def _fill(draft: Draft) -> None:
     """Set constants, expand templates, and put the time where it is asked for."""
-    texts = {
-        name: canonical_text(draft.given[name])
-        for name in draft.compiled.placeholders
-        if draft.given.get(name) is not None
-    }
+    texts = draft.texts
     for rule in draft.compiled.constraints:
         if rule.place.section == "metadata" and draft.protocol is None:
             continue
@@ -176,11 +190,14 @@ def _fill(draft: Draft) -> None:
                 value: Any = rule.template.expand(texts, draft.raw)
                 draft.used.update({name: texts[name] for name in rule.template.placeholders})
             except PlaceholderError as error:
+                if error.placeholder in draft.failed:
+                    draft.failed.add(rule.path)
+                    continue
                 told = f"{{{error.placeholder}}} {error.reason}"
                 draft.refuse(rule.path, "placeholder", told, rule.text)
                 continue
         elif rule.kind in ("constant", "media-type") and rule.place.section != "content_type":
-            value = typed(rule.type, rule.value)
+            value = rule.value
         elif rule.now:
             value = draft.stamp
         else:
@@ -188,76 +205,9 @@ def _fill(draft: Draft) -> None:
         put(draft, rule, value)
 
 
-def put(draft: Draft, rule: Constraint, value: Any) -> None:
-    """Set one property where its rule says."""
-    place = rule.place
-    if place.section == "attributes":
-        draft.attributes[place.name] = value
-    elif place.member is None:
-        draft.metadata[place.name] = value
-    else:
-        draft.metadata[place.name] = (*draft.metadata.get(place.name, ()), (place.member, value))
-
-
-def typed(type_: str, value: Any) -> Any:
-    """A value of its type where a text was given for it (M36)."""
-    if isinstance(value, str):
-        if type_ in ("integer", "ulong") and value.lstrip("-").isdecimal():
-            return int(value)
-        if type_ == "boolean" and value.lower() in ("true", "false"):
-            return value.lower() == "true"
-    return value if isinstance(value, str | int | bool | bytes) else canonical_text(value)
-
-
-def _set_properties(draft: Draft) -> None:
-    """Set what was given by the name of a property; a placeholder of that name comes first."""
-    for name, value in draft.given.items():
-        if name in draft.compiled.placeholders or value is None:
-            continue
-        for section, member, kind in _targets(draft, name):
-            if section == "attributes":
-                draft.attributes[member] = typed(kind, value)
-            elif section == "metadata":
-                draft.metadata[member] = typed(kind, value)
-            else:
-                draft.metadata[section] = _with_member(
-                    draft.metadata.get(section, ()), member, value
-                )
-            break
-        else:
-            told = "is neither a placeholder nor a property of this definition"
-            draft.refuse(name, "unknown-name", told, ", ".join(draft.compiled.placeholders) or None)
-
-
-def _with_member(pairs: Any, member: str, value: Any) -> tuple[tuple[str, Any], ...]:
-    kept = tuple(pair for pair in pairs if pair[0].lower() != member.lower())
-    return (*kept, (member, canonical_text(value)))
-
-
-def _targets(draft: Draft, name: str) -> Iterator[tuple[str, str, str]]:
-    """Where a name may stand: a section or collection, the name in it, and its type."""
-    first, _, rest = name.partition(".")
-    if draft.compiled.cloudevents:
-        known = cloudevents.properties(draft.compiled.definition)
-        attribute = rest if first == "attributes" and rest else name
-        if attribute in known or attribute in cloudevents.ATTRIBUTES or attribute == rest:
-            declared = known[attribute].type if attribute in known else None
-            kind = declared or cloudevents.ATTRIBUTES.get(attribute, "string")
-            yield "attributes", attribute, kind
-    if draft.protocol is None:
-        return
-    table = protocol_fields(draft.protocol)
-    bare = rest if first == "metadata" and rest else name
-    if bare in table and not table[bare].collection:
-        yield "metadata", bare, table[bare].type
-    collection, _, member = bare.partition(".")
-    if member and collection in table and table[collection].collection:
-        yield collection, member, "string"
-
-
 def _complete_event(draft: Draft, data: Any, make_id: NewId) -> None:
     attributes = draft.attributes
-    attributes["specversion"] = "1.0"
+    attributes.setdefault("specversion", "1.0")
     if "id" not in attributes and "attributes.id" not in draft.failed:
         attributes["id"] = make_id()
     if "attributes.time" not in draft.failed:
@@ -274,22 +224,32 @@ def _complete_event(draft: Draft, data: Any, make_id: NewId) -> None:
 
 
 def _content_type(draft: Draft, data: Any) -> str | None:
-    """What the payload is: as declared, as the schema has it (M46), or as the data shows."""
+    """What the payload is: as declared, as the protocol says (M64), as the schema has it (M46)."""
     own = draft.compiled.definition
     if "datacontenttype" in draft.attributes:
         return str(draft.attributes["datacontenttype"])
     if own.datacontenttype and not states_envelope(own) and "{" not in own.datacontenttype:
         return own.datacontenttype
+    stated = _protocol_type(draft)
+    if stated is not None:
+        return stated
     if infers_json(own):
         return "application/json"
-    for rule in draft.compiled.constraints:
-        if rule.kind == "media-type" and rule.place.section == "metadata":
-            return rule.text
     if data is None:
         return None
     if draft.compiled.schema is not None:
         return draft.compiled.schema.media_type
     return None if isinstance(data, bytes) else "application/json"
+
+
+def _protocol_type(draft: Draft) -> str | None:
+    """The content type among the protocol's properties, where it is that of the payload."""
+    for name, value in draft.metadata.items():
+        pairs = value if isinstance(value, tuple) else ((name, value),)
+        for key, found in pairs:
+            if is_media_type_name(key) and not str(found).lower().startswith(_EVENT):
+                return str(found)
+    return None
 
 
 def _payload(draft: Draft, data: Any, content_type: str | None) -> bytes | None:
@@ -299,15 +259,36 @@ def _payload(draft: Draft, data: Any, content_type: str | None) -> bytes | None:
     schema = draft.compiled.schema
     if schema is not None:
         return schema.encode(data, content_type)
-    if isinstance(data, str) and content_type and not is_json_media_type(content_type):
-        return data.encode()
-    return msgspec.json.encode(data)
+    if content_type and not is_json_media_type(content_type):
+        if isinstance(data, str):
+            return _text(data, content_type)
+        told = "the data must be bytes or a text: how else to write it is not known"
+        draft.refuse("/", "payload", told, content_type)
+        return None
+    written = msgspec.json.encode(data)
+    if b"null" in written:
+        # Infinity and NaN have become null.
+        json.dumps(msgspec.to_builtins(data), allow_nan=False)
+    return written
+
+
+def _text(data: str, content_type: str) -> bytes:
+    """A text in the character set that its content type names."""
+    parsed = parse_media_type(content_type)
+    charset = parsed[1].get("charset", "utf-8") if parsed else "utf-8"
+    try:
+        return data.encode(charset)
+    except (LookupError, UnicodeEncodeError):
+        told = "the text cannot be written in its character set"
+        problem = Problem(path="/", rule="encoding", message=told, expected=charset)
+        raise MessageError((problem,)) from None
 
 
 def _finish(draft: Draft, data: Any) -> BuiltMessage:
     content_type = _content_type(draft, data)
     payload = None
     try:
+        draft.metadata = state_format(draft.protocol, draft.metadata, draft.event_format)
         payload = _payload(draft, data, content_type)
     except MessageError as error:
         draft.problems += error.problems
@@ -322,6 +303,8 @@ def _finish(draft: Draft, data: Any) -> BuiltMessage:
         attributes=draft.attributes,
         payload=payload,
         content_type=content_type,
+        event_format=draft.event_format,
+        values=draft.used,
     )
 
 

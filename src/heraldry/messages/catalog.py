@@ -2,79 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-import msgspec
-
+from heraldry.client.resolver import Resolver
 from heraldry.dialects.load import load
-from heraldry.errors import MessageError, UnknownDefinitionError
-from heraldry.messages import line as lines
+from heraldry.errors import MessageError, UnknownDefinitionError, UsageError
 from heraldry.messages import lint
 from heraldry.messages.build import BuiltMessage, Clock, NewId, build, new_id, now
 from heraldry.messages.compile import CompiledDefinition
-from heraldry.messages.explain import PropertyVerdict, explain, table
+from heraldry.messages.contract import Contract, ContractMatcher, contract_of
+from heraldry.messages.explain import PropertyVerdict, explain
+from heraldry.messages.handlers import DeadLetterHandler, Handled, Handler, Handlers
 from heraldry.messages.judge import Judge
+from heraldry.messages.mapping import Mapped, Mapper
 from heraldry.messages.match import Matcher
-from heraldry.messages.message import Message, Mode
-from heraldry.messages.protocols import http, kafka, mqtt
+from heraldry.messages.matched import Matched, Unmatched, to_json
+from heraldry.messages.message import Mode
+from heraldry.messages.raw import Raw, read
 from heraldry.messages.sample import NOTHING, sample
-from heraldry.messages.verdict import Match, NoMatch, Verdict
+from heraldry.messages.verdict import Rejected, Verdict
 from heraldry.model.catalog import Catalog
 from heraldry.model.definition import Definition
-from heraldry.model.problem import Finding, Problem
+from heraldry.model.endpoint import Endpoint
+from heraldry.model.problem import Finding
 
-Raw = (
-    Message
-    | bytes
-    | str
-    | Mapping[str, Any]
-    | http.HttpMessage
-    | kafka.KafkaRecord
-    | mqtt.MqttPublish
-)
-"""What can be matched: a message, a JSON line, its object, or a protocol's own message."""
+if TYPE_CHECKING:
+    from heraldry.messages.transports.blocking import BlockingConsumer, BlockingProducer
+    from heraldry.messages.transports.consumer import Consumer
+    from heraldry.messages.transports.producer import Producer
+    from heraldry.messages.transports.transport import Connecting, Connection, Usage
 
+HandlerFunction = TypeVar("HandlerFunction", bound=Handler)
+DeadLetterFunction = TypeVar("DeadLetterFunction", bound=DeadLetterHandler)
 
-def open(*paths: str | Path) -> MessageCatalog:  # noqa: A001 - heraldry.open reads best
-    """The catalog of files and folders, ready to build, match and judge messages."""
-    return MessageCatalog(load(*paths))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matched(Match):
-    """A match that can explain itself."""
-
-    message: Message = field(repr=False, compare=False)
-    compiled: CompiledDefinition = field(repr=False, compare=False)
-
-    def explain(self) -> str:
-        """Every property beside what the definition says, and the values extracted."""
-        lines_ = [f"{self.definition.xid} fits"]
-        lines_ += [f"  {name} = {value}" for name, value in self.values.items()]
-        return "\n".join([*lines_, "", table(explain(self.message, self.compiled))])
+__all__ = [
+    "Matched",
+    "MessageCatalog",
+    "MessageDefinition",
+    "MessageEndpoint",
+    "Raw",
+    "Unmatched",
+    "open",
+    "read",
+    "to_json",
+]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmatched(NoMatch):
-    """No match, with an explanation for each near miss."""
+def open(  # noqa: A001 - heraldry.open reads best
+    *paths: str | Path, resolver: Resolver | None = None
+) -> MessageCatalog:
+    """The catalog of files and folders, ready to build, match and judge messages.
 
-    message: Message | None = field(default=None, repr=False, compare=False)
-    compiled: tuple[CompiledDefinition, ...] = field(default=(), repr=False, compare=False)
-
-    def explain(self) -> str:
-        """The reasons, then every property beside what the nearest definitions say."""
-        text = ["no definition fits", *(f"  {problem}" for problem in self.problems)]
-        scores = {one.definition: one.score for one in self.near}
-        for one in self.compiled:
-            share = f", {scores[one.xid]:.0%} of its rules hold" if one.xid in scores else ""
-            text += ["", f"{one.xid}{share}"]
-            if self.message is not None:
-                text.append(table(explain(self.message, one)))
-        return "\n".join(text)
+    Base messages that are kept elsewhere are fetched by the ``resolver``, now or never.
+    """
+    catalog = load(*paths)
+    return MessageCatalog(resolver.resolve(catalog) if resolver else catalog)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +90,7 @@ class MessageDefinition:
         *,
         protocol: str | None = None,
         mode: Mode | None = None,
+        event_format: str | None = None,
         raw: bool = False,
         values: Mapping[str, Any] | None = None,
         clock: Clock = now,
@@ -121,6 +108,7 @@ class MessageDefinition:
             values={**(values or {}), **context},
             protocol=protocol,
             mode=mode,
+            event_format=event_format,
             raw=raw,
             clock=clock,
             make_id=make_id,
@@ -133,6 +121,7 @@ class MessageDefinition:
         seed: int = 0,
         protocol: str | None = None,
         mode: Mode | None = None,
+        event_format: str | None = None,
         values: Mapping[str, Any] | None = None,
         clock: Clock = now,
         make_id: NewId | None = None,
@@ -146,6 +135,7 @@ class MessageDefinition:
             values={**(values or {}), **context},
             protocol=protocol,
             mode=mode,
+            event_format=event_format,
             clock=clock,
             make_id=make_id,
         )
@@ -158,10 +148,17 @@ class MessageDefinition:
 class MessageCatalog:
     """Builds, recognises and judges messages by the definitions of one catalog."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        matcher: Matcher | None = None,
+        handlers: Handlers | None = None,
+    ) -> None:
         self.catalog = catalog
-        self.matcher = Matcher(catalog)
+        self.matcher = matcher or Matcher(catalog)
+        self.handlers = handlers or Handlers()
         self._judge = Judge(self.matcher)
+        self._mapper = Mapper(self.matcher)
 
     def __getitem__(self, xid: object) -> MessageDefinition:
         text = str(xid)
@@ -180,7 +177,11 @@ class MessageCatalog:
         return tuple(ids[near] for near in get_close_matches(text, ids, n=3))
 
     def __contains__(self, xid: object) -> bool:
-        return str(xid) in self.matcher.positions
+        try:
+            self[xid]
+        except UnknownDefinitionError:
+            return False
+        return True
 
     def __iter__(self) -> Iterator[MessageDefinition]:
         for xid in self.matcher.positions:
@@ -196,14 +197,8 @@ class MessageCatalog:
         except MessageError as error:
             return Unmatched(problems=error.problems)
         result = self.matcher.match(message)
-        if isinstance(result, Match):
-            return Matched(
-                definition=result.definition,
-                values=result.values,
-                candidates=result.candidates,
-                message=message,
-                compiled=self.matcher.definition(str(result.definition.xid)),
-            )
+        if isinstance(result, Matched):
+            return result
         xids = result.candidates or tuple(one.definition for one in result.near)
         return Unmatched(
             problems=result.problems,
@@ -213,6 +208,64 @@ class MessageCatalog:
             compiled=tuple(self.matcher.definition(xid) for xid in xids),
         )
 
+    def to_cloudevent(
+        self,
+        raw: Raw,
+        *,
+        values: Mapping[str, Any] | None = None,
+        clock: Clock = now,
+        make_id: NewId = new_id,
+    ) -> Mapped | Rejected:
+        """A message of any protocol as the CloudEvent that its definition makes of it.
+
+        Only what the definition says of the protocol and the payload must hold; its placeholders
+        fill the attributes in, ``values`` adds what they need beside. A message that is an event
+        stays as it is. What cannot be filled in is a problem, named by its path.
+        """
+        try:
+            message = read(raw)
+        except MessageError as error:
+            return Rejected(stage="decode", problems=error.problems)
+        return self._mapper.map(message, values=values, clock=clock, make_id=make_id)
+
+    def on(self, *names: object) -> Callable[[HandlerFunction], HandlerFunction]:
+        """Make a function the handler of definitions, named by xid or bare id.
+
+        It is called with the payload, decoded by the payload schema (without a usable schema
+        the bytes as they are), and the match. A definition has one handler; that of a base
+        definition takes the messages of derived ones that have none of their own.
+        """
+        if not names:
+            raise UsageError("the handler is for no definition", "name one: @catalog.on(XID)")
+        xids = [self[name].xid for name in names]
+
+        def register(handler: HandlerFunction) -> HandlerFunction:
+            for xid in xids:
+                self.handlers.add(xid, handler)
+            return handler
+
+        return register
+
+    def on_dead_letter(self, handler: DeadLetterFunction) -> DeadLetterFunction:
+        """Make a function the handler of every message that no other handler takes.
+
+        It is called with what was dispatched, as it was given, and the reasons.
+        """
+        self.handlers.add_dead_letters(handler)
+        return handler
+
+    def dispatch(self, raw: Raw) -> Handled | Rejected:
+        """Match a message, validate it and hand it to its handler; what a handler raises is raised.
+
+        A message that no handler takes is rejected, with the stage and the reasons: one that
+        matches and is valid, but whose definition has no handler, at the stage ``handle``.
+        """
+        return self.handlers.dispatch(raw, self.match(raw))
+
+    async def dispatch_async(self, raw: Raw) -> Handled | Rejected:
+        """As :meth:`dispatch`, for asynchronous handlers; others are called where it runs."""
+        return await self.handlers.dispatch_async(raw, self.match(raw))
+
     def judge(self, line: bytes) -> Verdict:
         """The verdict on one JSON line: a typed row, or the reasons why there is none."""
         return self._judge.judge(line)
@@ -221,61 +274,84 @@ class MessageCatalog:
         """Every finding about the catalog."""
         return lint.check(self.catalog)
 
-
-def read(raw: Raw) -> Message:
-    """Whatever can be matched as a message; :class:`MessageError` where it is none."""
-    match raw:
-        case Message():
-            return raw
-        case bytes():
-            return lines.read(raw)
-        case str():
-            return lines.read(raw.encode("utf-8", "surrogatepass"))
-        case http.HttpMessage():
-            return http.decode(raw)
-        case kafka.KafkaRecord():
-            return kafka.decode(raw)
-        case mqtt.MqttPublish():
-            return mqtt.decode(raw)
-    return lines.read(msgspec.json.encode(raw))
+    def endpoint(self, name: object) -> MessageEndpoint:
+        """An endpoint by its xid or its bare id, with the definitions that may travel there."""
+        contract = contract_of(self.catalog, str(name))
+        matcher = ContractMatcher(contract, self.matcher)
+        messages = MessageCatalog(self.catalog, matcher, self.handlers)
+        return MessageEndpoint(contract, messages)
 
 
-def to_json(result: Match | NoMatch) -> dict[str, Any]:
-    """A match, or why there is none, as the JSON object that the command line prints."""
-    if isinstance(result, Match):
-        return {
-            "definition": str(result.definition.xid),
-            "values": dict(result.values),
-            "candidates": list(result.candidates),
-            "problems": [],
-            "near": [],
-        }
-    nearest = result.near[0].definition if result.near else None
-    return {
-        "definition": None,
-        "values": {},
-        "candidates": list(result.candidates),
-        "problems": _problems(nearest, result.problems),
-        "near": [
-            {
-                "definition": one.definition,
-                "score": one.score,
-                "problems": _problems(one.definition, one.problems),
-            }
-            for one in result.near
-        ],
-    }
+@dataclass(frozen=True, slots=True)
+class MessageEndpoint:
+    """An endpoint at work: ``messages`` is the catalog of what may travel there, and no more."""
 
+    contract: Contract
+    messages: MessageCatalog
 
-def _problems(definition: str | None, problems: Iterable[Problem]) -> list[dict[str, Any]]:
-    return [
-        {
-            "definition": definition,
-            "path": one.path,
-            "rule": one.rule,
-            "message": one.message,
-            "expected": one.expected,
-            "found": one.found,
-        }
-        for one in problems
-    ]
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the messages go and come from."""
+        return self.contract.endpoint
+
+    @property
+    def definitions(self) -> tuple[MessageDefinition, ...]:
+        """The definitions of the contract, the endpoint's own first."""
+        return tuple(self)
+
+    def __iter__(self) -> Iterator[MessageDefinition]:
+        for xid in self.contract.xids:
+            yield self.messages[xid]
+
+    def __getitem__(self, xid: object) -> MessageDefinition:
+        try:
+            return self.messages[xid]
+        except UnknownDefinitionError as error:
+            place = f"the contract of {self.endpoint.xid}"
+            raise UnknownDefinitionError(error.xid, error.near, place) from None
+
+    def __contains__(self, xid: object) -> bool:
+        return xid in self.messages
+
+    def __len__(self) -> int:
+        return len(self.contract.xids)
+
+    def match(self, raw: Raw) -> Matched | Unmatched:
+        """As :meth:`MessageCatalog.match`, by the definitions of the contract only."""
+        return self.messages.match(raw)
+
+    def judge(self, line: bytes) -> Verdict:
+        """As :meth:`MessageCatalog.judge`, by the definitions of the contract only."""
+        return self.messages.judge(line)
+
+    def producer(self, **how: Unpack[Connecting]) -> Producer:
+        """Publishes messages to the endpoint; ``async with`` connects it.
+
+        An MQTT endpoint may name a will: build it by its definition, and give it as ``will=``.
+        """
+        from heraldry.messages.transports.producer import Producer
+
+        return Producer(self, self._connection("producer", how))
+
+    def consumer(self, **how: Unpack[Connecting]) -> Consumer:
+        """The messages that come from the endpoint; ``async with`` connects it."""
+        from heraldry.messages.transports.consumer import Consumer
+
+        return Consumer(self, self._connection("consumer", how))
+
+    def blocking_producer(self, **how: Unpack[Connecting]) -> BlockingProducer:
+        """As :meth:`producer`, for programs without asyncio: ``with`` connects it."""
+        from heraldry.messages.transports.blocking import BlockingProducer
+
+        return BlockingProducer(self.producer(**how))
+
+    def blocking_consumer(self, **how: Unpack[Connecting]) -> BlockingConsumer:
+        """As :meth:`consumer`, for programs without asyncio: ``with`` connects it."""
+        from heraldry.messages.transports.blocking import BlockingConsumer
+
+        return BlockingConsumer(self.consumer(**how))
+
+    def _connection(self, usage: Usage, how: Connecting) -> Connection:
+        from heraldry.messages.transports.transport import Connection
+
+        return Connection(endpoint=self.endpoint, usage=usage, **how)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -13,13 +12,15 @@ from heraldry.messages.constraint import Constraint, Kind, Place
 from heraldry.messages.envelopes import cloudevents
 from heraldry.messages.extract import envelope_columns
 from heraldry.messages.fields import Field
+from heraldry.messages.plan import Plan, plan
 from heraldry.messages.protocol_table import fields, supported
 from heraldry.messages.template import Template
 from heraldry.messages.values import canonical_text
 from heraldry.model.catalog import Catalog
 from heraldry.model.definition import NOW, Definition, PropertyDefinition
-from heraldry.model.formats import family, is_cloudevents, protocol_family
+from heraldry.model.formats import family, fold, is_cloudevents, protocol_family
 from heraldry.model.inherit import materialize
+from heraldry.model.rules_properties import IN_AMQP, IN_PROTOCOL
 from heraldry.model.schema_reference import Resolved, resolve_schema
 from heraldry.model.xid import Xid
 from heraldry.schemas import formats as schema_formats
@@ -30,11 +31,6 @@ from heraldry.schemas.references import gather
 SchemaState = Literal[
     "usable", "none", "dangling", "external", "conflict", "unsupported", "invalid"
 ]
-
-Step = tuple[
-    Constraint, str, str | None, Callable[[str], re.Match[str] | None] | None, tuple[str, ...]
-]
-"""A rule, its attribute, and the constant, or the pattern with the names of its groups."""
 
 TEXT_TYPES = frozenset(("string", "uritemplate"))
 SENTINELS = frozenset((NOW, "01-01-0000T00:00:00Z"))
@@ -100,9 +96,9 @@ class CompiledDefinition:
         return tuple((c.path, c.text) for c in rules if c.kind == "constant" and not c.implied)
 
     @cached_property
-    def plan(self) -> tuple[Step, ...]:
-        """The constraints with what tells at once that a plain attribute obeys them."""
-        return tuple(_step(rule) for rule in self.constraints)
+    def plan(self) -> Plan:
+        """The constraints, sorted by what tells at once that a plain value obeys them."""
+        return plan(self.constraints)
 
     @cached_property
     def envelope_columns(self) -> tuple[Column, ...]:
@@ -114,18 +110,6 @@ class CompiledDefinition:
         """The names of all placeholders, in the order in which the definition uses them (M39)."""
         rules = (rule.template for rule in self.constraints if rule.template is not None)
         return tuple(dict.fromkeys(name for rule in rules for name in rule.placeholders))
-
-
-def _step(rule: Constraint) -> Step:
-    name, template = rule.place.name, rule.template
-    if rule.place.section != "attributes":
-        return rule, name, None, None, ()
-    if rule.kind == "constant":
-        return rule, name, rule.text, None, ()
-    pattern = template.regex() if template is not None else None
-    if template is None or pattern is None:
-        return rule, name, None, None, ()
-    return rule, name, None, re.compile(pattern).fullmatch, template.placeholders
 
 
 def compile_definition(catalog: Catalog, xid: Xid) -> CompiledDefinition:
@@ -152,7 +136,7 @@ def why_unusable(definition: Definition) -> tuple[str, str] | None:
     if envelope and not is_cloudevents(envelope):
         return "envelope-unknown", f"the envelope {envelope!r} is not known"
     if protocol and not supported(protocol):
-        return "protocol-unsupported", f"messages of the protocol {protocol!r} cannot be read yet"
+        return "protocol-unsupported", f"the protocol {protocol!r} is not known"
     if not envelope and not protocol and not declares_payload(definition):
         return "empty", "nothing is declared that a message could be told by"
     return None
@@ -232,7 +216,7 @@ def _metadata_constraints(definition: Definition, protocol: str) -> Iterator[Con
             continue
         pd = PropertyDefinition.of(field.name, declared)
         type_ = pd.type or field.type
-        templated = type_ in TEXT_TYPES or (type_ == "symbol" and kind != "HTTP")
+        templated = type_ in (TEXT_TYPES if kind == "HTTP" else IN_PROTOCOL)
         place = Place(section="metadata", name=field.name)
         rule = constrain(place, pd, type_, templated, field.separator)
         if rule is not None:
@@ -242,9 +226,12 @@ def _metadata_constraints(definition: Definition, protocol: str) -> Iterator[Con
 def _member_constraints(field: Field, declared: Any) -> Iterator[Constraint]:
     for name, member in members(declared):
         pd = PropertyDefinition.of(name, member)
-        folded = pd.name.lower() if field.fold_case else pd.name
-        place = Place(section="metadata", name=field.name, member=folded, fold_case=field.fold_case)
-        rule = constrain(place, pd, pd.type or "string", True)
+        known = field.member(pd.name)
+        place = Place(section="metadata", name=field.name, member=known, fold_case=field.fold_case)
+        type_ = pd.type or field.member_type(known)
+        # M67: headers hold texts, whatever their type; an id of any type may be a template (M57)
+        templated = not field.typed or type_ in IN_AMQP or (type_ == "any" and pd.type is None)
+        rule = constrain(place, pd, type_, templated)
         if rule is not None:
             yield rule
 
@@ -267,15 +254,14 @@ def constrain(
     separator: str | None = None,
 ) -> Constraint | None:
     """The rule a property definition makes for one place, or None where it makes none."""
-    if not pd.has_value or pd.value in SENTINELS:
+    if not pd.has_value or _is_now(type_, pd.value):
         return _without_value(place, pd, type_)
     text = pd.value if isinstance(pd.value, str) else canonical_text(pd.value)
     kind: Kind = "constant"
-    template = None
-    if templated and "{" in text:
-        template = Template.parse(text, separator)
+    template = _template(text, type_, separator) if templated and "{" in text else None
+    if template is not None:
         kind = "constant" if template.literal else "template"
-    elif is_media_type(place):
+    elif is_media_type(place) and "{" not in text:
         kind = "media-type"
     return Constraint(
         place=place,
@@ -287,6 +273,21 @@ def constrain(
         template=template,
         required=True,
     )
+
+
+def _template(text: str, type_: str, separator: str | None) -> Template | None:
+    """The template of a value; what need not be one is then taken literally (M38)."""
+    try:
+        return Template.parse(text, separator)
+    except TemplateError:
+        if type_ == "uritemplate":
+            raise
+        return None
+
+
+def _is_now(type_: str, value: Any) -> bool:
+    """Whether a value stands for the current time, which only that of a timestamp can (M41)."""
+    return type_ in ("timestamp", "datetime") and isinstance(value, str) and value in SENTINELS
 
 
 def _without_value(place: Place, pd: PropertyDefinition, type_: str) -> Constraint | None:
@@ -353,8 +354,3 @@ def _bound(rules: list[Constraint]) -> tuple[Constraint, ...]:
         else:
             done.append(rule)
     return tuple(done)
-
-
-def fold(name: str) -> str:
-    """The name of an option without case and separators (C5)."""
-    return name.replace("-", "").replace("_", "").lower()

@@ -28,12 +28,11 @@ FOUND_LIMIT = 80
 FREE_TEXT = frozenset(("string", "any", "uritemplate"))
 """Types that any text is of."""
 
-
-# Times that need no calendar; all others are looked at closely.
-_PLAIN_TIME = re.compile(
+PLAIN_TIME = re.compile(
     r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
     r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?Z"
 ).fullmatch
+"""Times that need no calendar; all others are looked at closely."""
 
 
 @lru_cache(maxsize=1024)
@@ -160,7 +159,7 @@ class Constraint:
             return value == self.text or same_value(self.type, self.value, value)
         if kind == "media-type":
             return same_media(self.text, self.inferred, canonical_text(value))
-        if self.type == "timestamp" and isinstance(value, str) and _PLAIN_TIME(value) is not None:
+        if self.type == "timestamp" and isinstance(value, str) and PLAIN_TIME(value) is not None:
             return True
         if self.required and value == "":
             return False

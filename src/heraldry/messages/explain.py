@@ -9,6 +9,7 @@ from heraldry.messages.compile import CompiledDefinition
 from heraldry.messages.constraint import Constraint, shown
 from heraldry.messages.fit import envelope_problem, protocol_problem
 from heraldry.messages.message import Message
+from heraldry.model.problem import Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,53 +29,43 @@ class PropertyVerdict:
 
 def explain(message: Message, definition: CompiledDefinition) -> tuple[PropertyVerdict, ...]:
     """The verdict on every rule of a definition, also on those that hold."""
-    verdicts = []
     own = definition.definition
+    verdicts = []
     if own.protocol is not None:
         problem = protocol_problem(definition, message)
-        verdicts.append(
-            PropertyVerdict(
-                path="protocol",
-                expected=own.protocol,
-                found=shown(message.protocol),
-                ok=problem is None,
-                rule=problem.rule if problem else "",
-                message=problem.message if problem else "",
-            )
-        )
+        verdicts.append(_of("protocol", own.protocol, shown(message.protocol), problem))
     if own.envelope is not None:
         problem = envelope_problem(definition, message)
-        verdicts.append(
-            PropertyVerdict(
-                path="envelope",
-                expected=own.envelope,
-                found=shown(message.envelope),
-                ok=problem is None,
-                rule=problem.rule if problem else "",
-                message=problem.message if problem else "",
-            )
-        )
+        verdicts.append(_of("envelope", own.envelope, shown(message.envelope), problem))
     values: dict[str, str] = {}
     verdicts += [_verdict(rule, message, values) for rule in definition.constraints]
     return tuple(verdicts)
 
 
-def _verdict(rule: Constraint, message: Message, values: dict[str, str]) -> PropertyVerdict:
-    found = rule.place.find(message)
-    problem = rule.check(message, values)
-    expected = rule.expected
-    if rule.kind == "required":
-        expected = "present"
-    elif rule.kind == "type" and not rule.required:
-        expected = f"{rule.type}, if present"
+def _of(
+    path: str, expected: str | None, found: str | None, problem: Problem | None
+) -> PropertyVerdict:
     return PropertyVerdict(
-        path=rule.path,
-        expected=problem.expected if problem and problem.rule == "placeholder" else expected,
-        found=shown(found[0]) if found else None,
+        path=path,
+        expected=expected,
+        found=found,
         ok=problem is None,
         rule=problem.rule if problem else "",
         message=problem.message if problem else "",
     )
+
+
+def _verdict(rule: Constraint, message: Message, values: dict[str, str]) -> PropertyVerdict:
+    found = rule.place.find(message)
+    problem = rule.check(message, values)
+    expected: str | None = rule.expected
+    if rule.kind == "required":
+        expected = "present"
+    elif not rule.required and (rule.kind == "type" or not found):
+        expected = f"{rule.expected}, if present"
+    if problem is not None and problem.rule == "placeholder":
+        expected = problem.expected
+    return _of(rule.path, expected, shown(found[0]) if found else None, problem)
 
 
 def table(verdicts: Sequence[PropertyVerdict]) -> str:

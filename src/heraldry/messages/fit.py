@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from heraldry.messages.compile import CompiledDefinition, Step
+from heraldry.messages.compile import CompiledDefinition
 from heraldry.messages.constraint import shown
 from heraldry.messages.envelopes.cloudevents import ENVELOPE
 from heraldry.messages.message import Message
@@ -51,27 +51,7 @@ def fits(compiled: CompiledDefinition, message: Message) -> dict[str, str] | Non
         return None
     if compiled.cloudevents and message.envelope != ENVELOPE and not is_event(message):
         return None
-    values: dict[str, str] = {}
-    for step in compiled.plan:
-        if not _obeys(step, message, values):
-            return None
-    return values
-
-
-def _obeys(step: Step, message: Message, values: dict[str, str]) -> bool:
-    """Whether a message obeys a rule: plain attributes are told here, the rest the long way."""
-    rule, name, constant, bind, names = step
-    if constant is not None:
-        if message.attributes.get(name) == constant:
-            return True
-    elif bind is not None:
-        text = message.attributes.get(name)
-        if type(text) is str and "%" not in text and (found := bind(text)) is not None:
-            got = dict(zip(names, found.groups(), strict=True))
-            if not values or all(values.get(n, v) == v for n, v in got.items()):
-                values.update(got)
-                return True
-    return rule.holds(message, values)
+    return compiled.plan.values(message)
 
 
 def judge_by(compiled: CompiledDefinition, message: Message) -> Judgement:
@@ -86,8 +66,7 @@ def judge_by(compiled: CompiledDefinition, message: Message) -> Judgement:
     values: dict[str, str] = {}
     held = 0
     declared = len(general)
-    for step in compiled.plan:
-        rule = step[0]
+    for rule in compiled.constraints:
         section = rule.place.section
         if section == "metadata" and message.protocol is None:
             continue
@@ -95,10 +74,11 @@ def judge_by(compiled: CompiledDefinition, message: Message) -> Judgement:
         declared += counts
         if (section == "attributes" and "envelope" in wrong) or (section == "metadata" and foreign):
             continue  # said once: it is of another kind altogether
-        if _obeys(step, message, values):
+        if compiled.plan.holds(rule, message, values):
             held += counts
         elif (problem := rule.check(message, values)) is not None:
             problems.append(problem)
+            declared += not counts  # what is broken counts, whether it had to be there or not
     score = held / declared if declared else float(not problems)
     return Judgement(compiled=compiled, problems=tuple(problems), score=round(score, 3))
 

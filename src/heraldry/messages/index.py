@@ -1,11 +1,12 @@
 """The index: few candidates among thousands of definitions, whatever their number.
 
 Every definition is filed under one key a fitting message must have: a constant, the literal
-start of a template, or the literal segments of a topic or path. The rarest key wins.
+start or a word of a template, or the literal segments of a topic or path. The rarest key wins.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,25 +14,34 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
-from heraldry.messages.compile import TEXT_TYPES, fold, is_media_type_name, members
+from heraldry.messages.compile import TEXT_TYPES, is_media_type_name, members
 from heraldry.messages.fields import Field
+from heraldry.messages.likeness import PLACEHOLDER, likeness
 from heraldry.messages.message import Message
 from heraldry.messages.protocol_table import fields
+from heraldry.messages.routes import Routes, Segments
 from heraldry.messages.values import canonical_text
 from heraldry.model.definition import Definition
-from heraldry.model.formats import is_cloudevents
+from heraldry.model.formats import fold, is_cloudevents
+
+FEW = 4
+"""A key that at most so many definitions share is as good as a rarer one."""
 
 LITERAL_TYPES = TEXT_TYPES | {"uri", "urireference", "symbol", None}
 """Types whose values compare letter by letter, so that a hash finds them."""
 
-Segments = tuple[str | None, ...]
+NEAR_TEXT = 200
+"""Near misses are looked for by at most so many characters."""
+
+_WORD = re.compile(r"[^\W_]+")
+
 Sections = Literal["envelope", "protocol", "both"]
 
 
 class Key(NamedTuple):
     """One way to find a definition: where to look, and what must be there.
 
-    Exactly one of ``constant``, ``prefix`` and ``segments`` is set; a segment None is any text.
+    Exactly one of ``constant``, ``prefix``, ``word`` and ``segments`` is set.
     """
 
     section: str
@@ -40,6 +50,7 @@ class Key(NamedTuple):
     text: str
     constant: str | None = None
     prefix: str | None = None
+    word: str | None = None
     segments: Segments | None = None
     separator: str = ""
 
@@ -74,8 +85,9 @@ def _fields(protocol: str) -> tuple[tuple[str, Field], ...]:
 def _value(declared: Any) -> tuple[str | None, Any]:
     """The type and the value of a property definition, where the value is a text."""
     if isinstance(declared, Mapping):
-        value = declared.get("value")
-        return declared.get("type"), value if isinstance(value, str) and value else None
+        type_, value = declared.get("type"), declared.get("value")
+        known = type_ if isinstance(type_, str) else None
+        return known, value if isinstance(value, str) and value else None
     return None, declared if isinstance(declared, str) else None
 
 
@@ -85,22 +97,23 @@ def _attribute_keys(name: str, declared: Any) -> Iterator[Key]:
         return
     if "{" not in value or (type_ is not None and type_ not in TEXT_TYPES):
         yield Key("attributes", name, None, value, constant=value)
-    elif prefix := value.partition("{")[0]:
-        yield Key("attributes", name, None, value, prefix=prefix)
+    else:
+        yield from _template_keys("attributes", name, None, value)
 
 
 def _metadata_keys(known: Field, declared: Any) -> Iterator[Key]:
     if known.collection:
         for name, member in members(declared):
             given = str(member.get("name", name)) if isinstance(member, Mapping) else name
-            folded = given.lower() if known.fold_case else given
+            folded = known.member(given)
             type_, value = _value(member)
+            type_ = type_ or known.member_type(folded)
             if value is None or type_ not in LITERAL_TYPES or is_media_type_name(folded):
                 continue
             if "{" not in value:
                 yield Key("metadata", known.name, folded, value, constant=value)
-            elif prefix := value.partition("{")[0]:
-                yield Key("metadata", known.name, folded, value, prefix=prefix)
+            else:
+                yield from _template_keys("metadata", known.name, folded, value)
         return
     type_, value = _value(declared)
     type_ = type_ or known.type
@@ -113,17 +126,22 @@ def _metadata_keys(known: Field, declared: Any) -> Iterator[Key]:
         parts = value.split(known.separator)
         segments = tuple(None if "{" in part else part for part in parts)
         yield Key("metadata", known.name, None, value, segments=segments, separator=known.separator)
-    elif prefix := value.partition("{")[0]:
-        yield Key("metadata", known.name, None, value, prefix=prefix)
+    else:
+        yield from _template_keys("metadata", known.name, None, value)
 
 
-@dataclass(slots=True)
-class Node:
-    """One level of a segment trie."""
-
-    literal: dict[str, Node] = field(default_factory=dict)
-    wild: Node | None = None
-    here: list[int] = field(default_factory=list)
+def _template_keys(section: str, name: str, member: str | None, value: str) -> Iterator[Key]:
+    """The start of a template, and the words that a fitting text has as words of its own."""
+    literals = PLACEHOLDER.split(value)
+    if literals[0]:
+        yield Key(section, name, member, value, prefix=literals[0])
+    for place, literal in enumerate(literals):
+        for word in _WORD.finditer(literal):
+            # Beside a placeholder, its value may make the word a longer one.
+            starts = word.start() > 0 or place == 0
+            ends = word.end() < len(literal) or place == len(literals) - 1
+            if starts and ends:
+                yield Key(section, name, member, value, word=word[0])
 
 
 @dataclass
@@ -134,7 +152,8 @@ class Slot:
     separator: str = ""
     constants: dict[str, list[int]] = field(default_factory=dict)
     prefixes: dict[str, list[int]] = field(default_factory=dict)
-    trie: Node = field(default_factory=Node)
+    words: dict[str, list[int]] = field(default_factory=dict)
+    segments: list[tuple[Segments, int]] = field(default_factory=list)
     texts: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, key: Key, position: int) -> None:
@@ -144,21 +163,21 @@ class Slot:
             self.constants.setdefault(key.constant, []).append(position)
         elif key.prefix is not None:
             self.prefixes.setdefault(key.prefix, []).append(position)
+        elif key.word is not None:
+            self.words.setdefault(key.word, []).append(position)
         elif key.segments is not None:
             self.separator = key.separator
-            node = self.trie
-            for part in key.segments:
-                if part is None:
-                    node.wild = node.wild or Node()
-                    node = node.wild
-                else:
-                    node = node.literal.setdefault(part, Node())
-            node.here.append(position)
+            self.segments.append((key.segments, position))
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
         """The lengths of the prefixes, each once."""
         return tuple(sorted({len(prefix) for prefix in self.prefixes}))
+
+    @cached_property
+    def routes(self) -> Routes:
+        """The templates that are found by their segments."""
+        return Routes(self.separator, self.segments)
 
     def find(self, value: Any, found: list[int]) -> None:
         """Add the definitions one value may belong to."""
@@ -170,17 +189,11 @@ class Slot:
                 if length > len(text):
                     break
                 found += self.prefixes.get(text[:length], ())
+        if self.words:
+            for word in dict.fromkeys(_WORD.findall(text)):
+                found += self.words.get(word, ())
         if self.separator:
-            nodes = [self.trie]
-            for part in text.split(self.separator):
-                nodes = [
-                    child
-                    for node in nodes
-                    for child in (node.literal.get(part), node.wild)
-                    if child is not None
-                ]
-            for node in nodes:
-                found += node.here
+            found += self.routes.find(text)
 
     @cached_property
     def ordered(self) -> list[str]:
@@ -195,13 +208,32 @@ class Slot:
             table.setdefault(_letters(text), []).extend(positions)
         return table
 
-    def near(self, text: str, reach: int = 2) -> list[int]:
-        """The definitions whose value is the same but for case and punctuation, or beside it."""
-        found = self.folded.get(_letters(text), [])[:reach]
+    @cached_property
+    def by_word(self) -> dict[str, list[str]]:
+        """The declared values by the words in them, placeholders left out."""
+        table: dict[str, list[str]] = {}
+        for text in self.texts:
+            for word in dict.fromkeys(_WORD.findall(PLACEHOLDER.sub(" ", text))):
+                table.setdefault(word, []).append(text)
+        return table
+
+    def near(self, text: str, limit: int) -> list[int]:
+        """The definitions whose value is the same but for case and punctuation, then those alike.
+
+        Looked at are the neighbours in order, and some that share its rarest word.
+        """
+        text = text[:NEAR_TEXT]
+        found = self.folded.get(_letters(text), [])[:limit]
         place = bisect_left(self.ordered, text)
-        for other in self.ordered[max(place - reach, 0) : place + reach]:
-            found += [p for p in self.texts[other][:1] if p not in found]
-        return found
+        beside = self.ordered[max(place - 2, 0) : place + 2]
+        words = dict.fromkeys(_WORD.findall(text))
+        sharing = sorted((self.by_word[word] for word in words if word in self.by_word), key=len)
+        for texts in sharing[:1]:
+            beside += texts[:FEW]
+        alike = sorted(dict.fromkeys(beside), key=lambda other: -likeness(other, text))
+        for other in alike:
+            found += [one for one in self.texts[other][:1] if one not in found]
+        return found[:limit]
 
 
 def _letters(text: str) -> str:
@@ -225,7 +257,7 @@ class Index:
                 self.rest.append(position)
                 continue
             # min keeps the first of equals: the constant type of an event comes first
-            best = min(choices, key=lambda key: counts[_identity(key)])
+            best = min(choices, key=lambda key: max(counts[_identity(key)], FEW))
             self._slot(best).add(best, position)
 
     def _slot(self, key: Key) -> Slot:
@@ -259,13 +291,13 @@ class Index:
                 if slot is not None and value is not None:
                     yield slot, value
 
-    def near(self, message: Message, limit: int = 4) -> tuple[str, Any, list[int]]:
+    def near(self, message: Message, limit: int) -> tuple[str, Any, list[int]]:
         """The path that tells most, the value found there, and the definitions beside it."""
         looks = list(self._looks(message))
         if looks:
             slot, value = max(looks, key=lambda look: len(look[0].texts))
             text = value if isinstance(value, str) else canonical_text(value)
-            return slot.path, text, slot.near(text)[:limit]
+            return slot.path, text, slot.near(text, limit)
         slots = [*self._attributes.values(), *self._metadata.values()]
         slots += [slot for table in self._members.values() for slot in table.values()]
         if not slots:
@@ -275,4 +307,6 @@ class Index:
 
 
 def _identity(key: Key) -> tuple[str, str, str | None, Any]:
-    return key.section, key.name, key.member, key.constant or key.prefix or key.segments
+    # a word is another key than the same text as a constant or a start
+    what = key.constant or key.prefix or key.segments or ("word", key.word)
+    return key.section, key.name, key.member, what

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from heraldry.errors import CircularBaseError, UnknownDefinitionError
@@ -10,10 +10,12 @@ from heraldry.messages.compile import CompiledDefinition, compile_merged, why_un
 from heraldry.messages.constraint import shown
 from heraldry.messages.fit import Judgement, fits, is_event, judge_by
 from heraldry.messages.index import Index, Sections
+from heraldry.messages.matched import Matched, matched
 from heraldry.messages.message import Message
+from heraldry.messages.near import ranked
 from heraldry.messages.select import accepts, select
 from heraldry.messages.validate import validate
-from heraldry.messages.verdict import Match, Near, NoMatch
+from heraldry.messages.verdict import Near, NoMatch
 from heraldry.model.catalog import Catalog
 from heraldry.model.definition import Definition
 from heraldry.model.formats import protocol_family
@@ -28,13 +30,17 @@ NEAR = 3
 
 
 class Matcher:
-    """All definitions of a catalog, indexed; each is compiled when it is first needed."""
+    """The definitions of a catalog, or ``only`` those of some xids, indexed.
 
-    def __init__(self, catalog: Catalog) -> None:
+    Each is compiled when it is first needed.
+    """
+
+    def __init__(self, catalog: Catalog, only: Collection[str] | None = None) -> None:
         self.catalog = catalog
+        self._only = only
         self._compiled: dict[int, CompiledDefinition] = {}
         self._indexes: dict[tuple[str | None, bool], Index] = {}
-        self._families: dict[str | None, str | None] = {None: None}
+        self._chosen: dict[tuple[str | None, str | None], Index] = {}
 
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
@@ -43,6 +49,8 @@ class Matcher:
 
     def _materialized(self) -> Iterator[Definition]:
         for xid in definitions(self.catalog):
+            if self._only is not None and str(xid) not in self._only:
+                continue
             try:
                 yield materialize(self.catalog, xid)
             except CircularBaseError:
@@ -78,9 +86,7 @@ class Matcher:
 
     def _index(self, protocol: str | None, event: bool) -> Index:
         """The index of the definitions that messages of one protocol may be of."""
-        if protocol not in self._families:
-            self._families[protocol] = protocol_family(protocol)[0] if protocol else None
-        key = (self._families[protocol], event)
+        key = (protocol_family(protocol)[0] if protocol else None, event)
         index = self._indexes.get(key)
         if index is None:
             index = self._indexes[key] = Index(self._filed(*key))
@@ -98,13 +104,16 @@ class Matcher:
             elif own is not None and own == family and not (event and one.envelope):
                 yield position, one, "protocol"
 
-    def match(self, message: Message) -> Match | NoMatch:
+    def match(self, message: Message) -> Matched | NoMatch:
         """Find the definition of a message; equal messages get equal answers."""
         return self.resolve(message)[1]
 
-    def resolve(self, message: Message) -> tuple[CompiledDefinition | None, Match | NoMatch]:
+    def resolve(self, message: Message) -> tuple[CompiledDefinition | None, Matched | NoMatch]:
         """As :meth:`match`, with the compiled definition where there is one."""
-        index = self._index(message.protocol, is_event(message))
+        kind = (message.protocol, message.envelope)
+        index = self._chosen.get(kind)
+        if index is None:
+            index = self._chosen[kind] = self._index(message.protocol, is_event(message))
         found = index.find(message)
         fitting = []
         for position in found:
@@ -116,8 +125,7 @@ class Matcher:
             return None, self._no_match(index, found, message)
         if len(fitting) == 1:
             compiled, values = fitting[0]
-            xids = (compiled.xid,)
-            return compiled, Match(definition=compiled.definition, values=values, candidates=xids)
+            return compiled, matched(compiled, values, (compiled.xid,), message)
         return _choose(fitting, message)
 
     def _by_payload(self, message: Message) -> list[tuple[CompiledDefinition, dict[str, str]]]:
@@ -132,7 +140,7 @@ class Matcher:
             failing = self._judged(self._index(None, True).find(message), message)
         path, value = "", None
         if not failing:
-            path, value, beside = index.near(message)
+            path, value, beside = index.near(message, NEAR)
             failing = self._judged(beside, message)
         if not failing:
             failing = self._failing_payloads(message)
@@ -146,10 +154,9 @@ class Matcher:
         return NoMatch(problems=best[0].problems, near=tuple(near))
 
     def _judged(self, positions: Iterable[int], message: Message) -> list[Judgement]:
-        """Judgements with reasons, nearest first; those that nothing fits are left out."""
-        judged = [judge_by(self.compiled(place), message) for place in list(positions)[:JUDGED]]
-        near = [one for one in judged if one.score > 0 and one.problems]
-        return sorted(near, key=lambda one: (-one.score, len(one.problems), one.compiled.xid))
+        """Judgements with reasons, nearest first; those that are not near are left out."""
+        places = list(positions)[:JUDGED]
+        return ranked(judge_by(self.compiled(place), message) for place in places)
 
     def _failing_payloads(self, message: Message) -> list[Judgement]:
         judged = []
@@ -163,13 +170,13 @@ class Matcher:
 
 def _choose(
     fitting: list[tuple[CompiledDefinition, dict[str, str]]], message: Message
-) -> tuple[CompiledDefinition | None, Match | NoMatch]:
+) -> tuple[CompiledDefinition | None, Matched | NoMatch]:
     candidates = tuple(one.xid for one, _ in fitting)
     chosen = select([one for one, _ in fitting], message)
     if len(chosen) == 1:
         one = chosen[0]
         values = next(values for other, values in fitting if other is one)
-        return one, Match(definition=one.definition, values=values, candidates=candidates)
+        return one, matched(one, values, candidates, message)
     several = tuple(one.xid for one in chosen)
     problem = Problem(
         path="/",

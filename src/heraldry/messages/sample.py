@@ -8,13 +8,21 @@ from typing import Any
 from uuid import UUID
 
 from heraldry.messages.build import BuiltMessage, Clock, NewId, build, now
-from heraldry.messages.compile import CompiledDefinition, infers_json, states_envelope
+from heraldry.messages.compile import (
+    CompiledDefinition,
+    infers_json,
+    is_media_type,
+    states_envelope,
+)
 from heraldry.messages.constraint import Constraint
 from heraldry.messages.message import Mode
 from heraldry.messages.values import is_json_media_type
 
 NOTHING: Any = object()
 """Stands for data that was not given; None is a payload's absence."""
+
+_FIXED = {"status": "200", "content-encoding": "gzip"}
+"""Properties of protocols that have few values."""
 
 
 def sample(
@@ -25,6 +33,7 @@ def sample(
     values: Mapping[str, Any] | None = None,
     protocol: str | None = None,
     mode: Mode | None = None,
+    event_format: str | None = None,
     clock: Clock = now,
     make_id: NewId | None = None,
 ) -> BuiltMessage:
@@ -46,6 +55,7 @@ def sample(
         values=made,
         protocol=protocol,
         mode=mode,
+        event_format=event_format,
         clock=clock,
         make_id=make_id or (lambda: sample_id(compiled, seed)),
     )
@@ -54,8 +64,8 @@ def sample(
 def _is_given(compiled: CompiledDefinition, rule: Constraint, given: Mapping[str, Any]) -> bool:
     """Whether a property was given, by its path or by a name that is no placeholder."""
     path = rule.path.removeprefix("metadata.")
-    named = rule.place.name in given and rule.place.name not in compiled.placeholders
-    return rule.path in given or path in given or (named and rule.place.member is None)
+    bare = rule.place.member or rule.place.name
+    return rule.path in given or path in given or bare in given.keys() - compiled.placeholders
 
 
 def sample_id(compiled: CompiledDefinition, seed: int) -> str:
@@ -73,8 +83,14 @@ def sample_property(compiled: CompiledDefinition, rule: Constraint, seed: int) -
     name = rule.place.member or rule.place.name
     if rule.path == "attributes.type":
         return compiled.definition.xid.resource
+    if is_media_type(rule.place):
+        return compiled.schema.media_type if compiled.schema else "application/json"
+    if rule.place.section == "metadata" and name in _FIXED:
+        return _FIXED[name]
     random = Random(f"{seed}/{rule.path}")
     number = random.randint(1000, 9999)
+    if rule.type == "integer" and rule.place.section == "metadata":
+        return number % 2  # every integer of every protocol can be 0 and 1
     match rule.type:
         case "integer" | "ulong":
             return number

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote
 
 from heraldry.errors import PlaceholderError, TemplateError
+from heraldry.messages.template_values import cut, is_only_cut, percent_decode, search
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _OPERATORS = frozenset("+#./;?&=,!@|")
-_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_LONGEST_SOUGHT = 200
+"""Literals that a regex looks for; it compares them whole at every place, unlike str.find."""
 
 _Segment = tuple[tuple[str, ...], tuple[str, ...]]
 """Literals and the placeholder names between them: one literal more than names."""
@@ -68,33 +70,68 @@ class Template:
         """The percent-decoded values by name where the whole text fits, else None (M39, M40)."""
         if not self.placeholders:
             return {} if text == self.text else None
+        split = self._split(text)
+        if split is None:
+            return None
+        found: dict[str, str] = {}
+        if all(_gather(found, names, values) for names, values in split):
+            return found
+        if not self._may_be_cut_elsewhere:
+            return None
+        readings = search(text, self.literals, self.placeholders, self.separator, wanted=1)
+        return readings[0] if readings else None
+
+    def ambiguous(self, values: Mapping[str, str], raw: bool = False) -> bool:
+        """Whether the expanded text can be read in another way, or not be read back at all.
+
+        True as well where names repeat so often that telling would take too long.
+        """
+        text = self.expand(values, raw)
+        if self.match(text) != {name: values[name] for name in self.placeholders}:
+            return True
+        if not self._may_be_cut_elsewhere:
+            return False
+        if self._repeats:
+            readings = search(text, self.literals, self.placeholders, self.separator, wanted=2)
+            return readings is None or len(readings) > 1
+        parts = [text] if self.separator is None else text.split(self.separator)
+        return any(
+            not is_only_cut(part, literals)
+            for part, (literals, names) in zip(parts, self._segments, strict=True)
+            if names
+        )
+
+    @property
+    def _repeats(self) -> bool:
+        return len(set(self.placeholders)) != len(self.placeholders)
+
+    @property
+    def _may_be_cut_elsewhere(self) -> bool:
+        """Whether a segment has several placeholders, so that values might end elsewhere."""
+        return any(len(names) > 1 for _, names in self._segments)
+
+    def _split(self, text: str) -> list[tuple[tuple[str, ...], list[str]]] | None:
+        """The names and values of each segment that has some; None where the text does not fit."""
         parts = [text] if self.separator is None else text.split(self.separator)
         if len(parts) != len(self._segments):
             return None
-        found: dict[str, str] = {}
+        found = []
         for part, (literals, names) in zip(parts, self._segments, strict=True):
-            if not names:
-                if part != literals[0]:
-                    return None
-                continue
-            values = _split(part, literals)
-            if values is None or not _gather(found, names, values):
+            values = cut(part, literals) if names else None
+            if values is not None:
+                found.append((names, values))
+            elif names or part != literals[0]:
                 return None
         return found
 
-    def ambiguous(self, values: Mapping[str, str], raw: bool = False) -> bool:
-        """Whether a receiver of the expanded text would read other values, or none, from it."""
-        sent = {name: values[name] for name in self.placeholders if name in values}
-        return self.match(self.expand(values, raw)) != sent
-
     def regex(self) -> str | None:
-        """A pattern for ``re.fullmatch`` that finds what :meth:`match` finds before decoding.
+        """A pattern for ``re.fullmatch`` that finds what :meth:`match` finds, but for escapes.
 
-        It has one group per placeholder and needs no flags. None where no pattern is provably
-        equivalent and free of backtracking: a name that repeats, or several placeholders in one
-        segment.
+        It has one group per placeholder and needs no flags; a text with ``%`` is not for it. None
+        where no pattern is provably equivalent and free of backtracking: a name that repeats,
+        several placeholders in one segment, or a very long literal after a placeholder.
         """
-        if len(set(self.placeholders)) != len(self.placeholders):
+        if self._repeats or any(len(one) > _LONGEST_SOUGHT for one in self.literals[1:]):
             return None
         if self.separator is None:
             return _open_pattern(self.literals)
@@ -105,16 +142,6 @@ class Template:
             inside.join(re.escape(literal) for literal in literals)
             for literals, _ in self._segments
         )
-
-
-def percent_decode(value: str) -> str:
-    """The text behind percent-escapes; the text itself where they are malformed or no UTF-8."""
-    if "%" not in value or _BROKEN_ESCAPE.search(value):
-        return value
-    try:
-        return unquote_to_bytes(value).decode()
-    except UnicodeDecodeError:
-        return value
 
 
 def _pieces(text: str) -> _Segment:
@@ -144,25 +171,6 @@ def _name(text: str, name: str) -> str:
     if not _NAME.fullmatch(name):
         raise TemplateError(text, f"{name!r} is not made of letters, digits and underscores")
     return name.replace("-", "_")
-
-
-def _split(text: str, literals: tuple[str, ...]) -> list[str] | None:
-    """The values between the literals: each ends as early as it can, the last at the suffix."""
-    prefix, suffix = literals[0], literals[-1]
-    position, end = len(prefix), len(text) - len(suffix)
-    if end <= position or not text.startswith(prefix) or not text.endswith(suffix):
-        return None
-    values = []
-    for literal in literals[1:-1]:
-        stop = text.find(literal, position + 1, end)
-        if stop < 0:
-            return None
-        values.append(text[position:stop])
-        position = stop + len(literal)
-    if position >= end:
-        return None
-    values.append(text[position:end])
-    return values
 
 
 def _gather(found: dict[str, str], names: Iterable[str], values: Iterable[str]) -> bool:

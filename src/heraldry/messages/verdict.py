@@ -9,7 +9,7 @@ from typing import Any, Literal
 from heraldry.model.definition import Definition
 from heraldry.model.problem import Problem
 
-Stage = Literal["decode", "match", "validate", "land"]
+Stage = Literal["decode", "match", "validate", "land", "map", "handle"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
