@@ -65,6 +65,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def pytest_long_groups_first(items: list[pytest.Item]) -> None:
+    """Begin with what must stay together on one worker, so that none is left alone with it."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what needs a JVM where there is none."""
     if item.get_closest_marker("spark") and java_major() < 17:

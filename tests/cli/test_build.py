@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import heraldry
 from heraldry.cli import main
+from heraldry.cli.wire import show
 from heraldry.dialects.load import load
+from heraldry.messages.verdict import Match
 from heraldry.model.inherit import definitions
 
 PLACED = "/messagegroups/orders/messages/placed"
@@ -91,6 +94,93 @@ value:
 }
 """
     )
+
+
+def test_over_amqp_it_has_sections(examples: Path) -> None:
+    result = build(examples / "orders", PLACED, *GIVEN, "--seed", "1", "--as", "amqp")
+    assert (
+        result.stdout
+        == """\
+AMQP/1.0
+properties:
+  content-type: application/json
+application-properties:
+  cloudEvents_id: cd613e30-d8f1-4adf-91b7-584a2265b1f5
+  cloudEvents_source: /shops/lisbon
+  cloudEvents_type: com.example.orders.placed
+  cloudEvents_specversion: 1.0
+  cloudEvents_subject: 4711
+  cloudEvents_time: 2026-01-01T00:00:00.000Z
+body:
+{
+  "customer": "Inês",
+  "total": 9
+}
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "protocol"),
+    [
+        pytest.param("http", "HTTP", id="http"),
+        pytest.param("amqp", "AMQP/1.0", id="amqp"),
+        pytest.param("mqtt", "MQTT/5.0", id="mqtt"),
+        pytest.param("mqtt3", "MQTT/3.1.1", id="mqtt3"),
+        pytest.param("kafka", "KAFKA", id="kafka"),
+        pytest.param("nats", "NATS", id="nats"),
+    ],
+)
+def test_every_shape_is_a_line_that_is_matched(shape: str, protocol: str, examples: Path) -> None:
+    result = build(examples / "orders", PLACED, *GIVEN, "--as", shape, "--format", "json")
+    assert json.loads(result.stdout)["protocol"] == protocol
+    matched = heraldry.open(examples / "orders").match(result.stdout)
+    assert isinstance(matched, Match)
+    assert (str(matched.definition.xid), matched.values["shop"]) == (PLACED, "lisbon")
+
+
+def test_values_with_types_are_shown_plainly() -> None:
+    line = {
+        "protocol": "AMQP/1.0",
+        "metadata": {
+            "properties": {
+                "message-id": {"uuid": "00000000-0000-4000-8000-000000000001"},
+                "user-id": {"base64": "/w=="},
+                "creation-time": {"timestamp": "2026-01-01T00:00:00.000Z"},
+            },
+            "application-properties": {"base64": "x", "count": 5},
+        },
+    }
+    assert (
+        show(json.dumps(line).encode())
+        == """\
+AMQP/1.0
+properties:
+  message-id: 00000000-0000-4000-8000-000000000001
+  user-id: {"base64": "/w=="}
+  creation-time: 2026-01-01T00:00:00.000Z
+application-properties:
+  base64: x
+  count: 5"""
+    )
+
+
+def test_parameters_may_repeat() -> None:
+    query = [{"name": "a", "value": "1 2"}, {"name": "a", "value": "3"}]
+    line = {"protocol": "HTTP", "metadata": {"method": "GET", "path": "/x", "query": query}}
+    assert show(json.dumps(line).encode()) == "GET /x?a=1+2&a=3 HTTP/1.1"
+
+
+def test_a_payload_gives_the_terminal_no_commands() -> None:
+    line = {"protocol": "NATS", "metadata": {}, "payload_text": "ü\n\x1b[2J"}
+    assert show(json.dumps(line).encode()) == 'NATS\npayload:\n"ü\\n\\u001b[2J"'
+    assert show(json.dumps(line | {"payload_text": "ü\n"}).encode()) == "NATS\npayload:\nü\n"
+
+
+def test_a_value_that_is_no_text_is_refused(examples: Path) -> None:
+    result = build(examples / "orders", PLACED, *GIVEN, "--set", "shop=\udcff")
+    assert result.exit_code == 1
+    assert "shop: is a value that no message can hold [type]" in result.stderr
 
 
 def test_a_native_mqtt_message(examples: Path) -> None:

@@ -40,6 +40,7 @@ class Setting:
         """What the workers of a job are told."""
         return WorkOrder(
             catalog=self.catalog,
+            external=b"{}",
             warehouse=str(warehouse),
             database="default",
             only=self.only,

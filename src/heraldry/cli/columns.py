@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heraldry.cli.opening import catalog_options, open_catalog
 from heraldry.cli.output import table, wrap, write_json
 from heraldry.cli.settings import example, option
 from heraldry.errors import UsageError
@@ -25,19 +26,17 @@ Row = tuple[str, str, str, str]
     short_help="The columns a definition gives its table.",
     epilog=example("heraldry columns --catalog examples/airport checkedin"),
 )
-@option("catalog", required=True)
+@catalog_options
 @click.argument("xid", metavar="[XID]", required=False)
 @option("format")
-def command(catalog: tuple[str, ...], xid: str | None, output: str) -> None:
+def command(catalog: tuple[str, ...], allow: tuple[str, ...], xid: str | None, output: str) -> None:
     """Show the table of a definition: every column, its type, and what it is read from.
 
     XID is a message definition, or a schema for the columns of its payload alone; without it, all
     definitions are shown. Where there is no schema to use, it says why, and the payload lands as
     it came in the column _payload.
     """
-    from heraldry.messages.catalog import open as open_catalog
-
-    opened = open_catalog(*catalog)
+    opened = open_catalog(catalog, allow)
     found = [_of(opened, xid)] if xid else [_message(one.compiled) for one in opened]
     if output == "json":
         write_json(_json(*found[0]) if xid else [_json(*one) for one in found])

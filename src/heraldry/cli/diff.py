@@ -44,13 +44,21 @@ class Line:
     help="Judge by backward, forward or full. [default: what a schema's own compatibility "
     "says, else backward]",
 )
+@option("allow")
 @option(
     "format",
     type=click.Choice(["text", "json", "markdown"]),
     help="Text for people, JSON: one object, or Markdown for a pull request.",
 )
 @click.pass_context
-def command(ctx: click.Context, old: str, new: str, compatibility: str | None, output: str) -> None:
+def command(
+    ctx: click.Context,
+    old: str,
+    new: str,
+    compatibility: str | None,
+    allow: tuple[str, ...],
+    output: str,
+) -> None:
     """Compare two versions of a catalog: definitions, payload schemas, and tables.
 
     OLD and NEW are documents or folders. backward asks whether readers of NEW understand messages
@@ -59,10 +67,12 @@ def command(ctx: click.Context, old: str, new: str, compatibility: str | None, o
     takes them), and for a document that cannot be parsed. A change nobody can decide on is shown
     as undecided, and is not breaking.
     """
+    from heraldry.client.resolver import Resolver
     from heraldry.dialects.load import load
     from heraldry.messages.difference import difference
 
-    found = difference(load(old), load(new), compatibility)
+    resolve = Resolver(allow=allow).resolve
+    found = difference(resolve(load(old)), resolve(load(new)), compatibility)
     found = tuple(sorted(found, key=lambda one: _ORDER.index(_gravity(one))))
     if output == "json":
         write_json(as_json(found))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heraldry.cli.opening import catalog_options, open_catalog
 from heraldry.cli.output import count, plural, table, write_json
 from heraldry.cli.settings import example, option
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     short_help="A whole stream into typed tables.",
     epilog=example("heraldry land --catalog examples/airport --from files:inbox --to lake"),
 )
-@option("catalog", required=True)
+@catalog_options
 @option("from", required=True)
 @option("to", required=True)
 @click.option("--stream", is_flag=True, help="Go on as messages arrive, until interrupted.")
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @option("format")
 def command(
     catalog: tuple[str, ...],
+    allow: tuple[str, ...],
     source: str,
     to: str,
     stream: bool,
@@ -57,11 +59,10 @@ def command(
     letters do not change the exit code.
     """
     from heraldry.cli.progress import Progress
-    from heraldry.messages.catalog import open as open_catalog
     from heraldry.pipeline.job import land
     from heraldry.pipeline.settings import LandSettings
 
-    opened = open_catalog(*catalog)
+    opened = open_catalog(catalog, allow)
     settings = LandSettings(
         source=source,
         warehouse=to,

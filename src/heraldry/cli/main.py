@@ -19,6 +19,8 @@ COMMANDS = (
     "build",
     "columns",
     "diff",
+    "publish",
+    "consume",
     "land",
     "tables",
     "dead-letters",

@@ -9,11 +9,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from heraldry.cli.output import count, plural, progress, wrap, write_json
+from heraldry.cli.opening import catalog_options, open_catalog
+from heraldry.cli.output import count, plural, progress, visible, wrap, write_json
 from heraldry.cli.settings import example, option
 
 if TYPE_CHECKING:
-    from heraldry.messages.catalog import MessageCatalog
+    from heraldry.messages.catalog import Matched, Unmatched
     from heraldry.messages.explain import PropertyVerdict
     from heraldry.model.problem import Problem
 
@@ -25,7 +26,7 @@ Json = dict[str, Any]
     short_help="Which definition a message fits, or why none.",
     epilog=example("heraldry match --catalog examples/airport --explain messages.jsonl"),
 )
-@option("catalog", required=True)
+@catalog_options
 @click.option(
     "--explain", is_flag=True, help="Show every property beside the definition, or the nearest."
 )
@@ -33,25 +34,28 @@ Json = dict[str, Any]
 @click.argument("file", metavar="[FILE|-]", type=click.File("rb"), default="-")
 @click.pass_context
 def command(
-    ctx: click.Context, catalog: tuple[str, ...], explain: bool, output: str, file: IO[bytes]
+    ctx: click.Context,
+    catalog: tuple[str, ...],
+    allow: tuple[str, ...],
+    explain: bool,
+    output: str,
+    file: IO[bytes],
 ) -> None:
     """Tell which definition each message fits, or why it fits none.
 
     FILE holds one message a line as JSON, or a single JSON document; - is standard input. The
     exit code is 1 when a message fits no definition or its payload breaks the schema.
     """
-    from heraldry.messages.catalog import open as open_catalog
-
-    opened = open_catalog(*catalog)
+    opened = open_catalog(catalog, allow)
     total = good = 0
     for line in lines(file):
-        outcome = judge(opened, line, explain=explain)
+        found = outcome(opened.match(line), explain=explain)
         total += 1
-        good += not outcome["problems"]
+        good += not found["problems"]
         if output == "json":
-            write_json(outcome)
+            write_json(found)
         else:
-            _write(outcome, total)
+            write(found, str(total))
     if total != 1 and output == "text":
         progress(f"{plural(total, 'message')}: {count(good)} matched, {count(total - good)} not")
     ctx.exit(0 if good == total else 1)
@@ -81,30 +85,29 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def judge(catalog: MessageCatalog, line: bytes, *, explain: bool) -> Json:
-    """The outcome of one line as an object, by the same judgement that lands messages."""
+def outcome(result: Matched | Unmatched, *, explain: bool) -> Json:
+    """What a message is, as an object, by the same judgement that lands messages."""
     from heraldry.messages.catalog import Matched, to_json
     from heraldry.messages.explain import explain as explained
     from heraldry.messages.judge import judge_payload
     from heraldry.messages.verdict import Rejected
 
-    result = catalog.match(line)
-    outcome = to_json(result)
+    found = to_json(result)
     if isinstance(result, Matched):
         verdict = judge_payload(result.compiled, result, result.message)
         if isinstance(verdict, Rejected):
-            xid = outcome["definition"]
-            outcome["problems"] = [_problem(xid, problem) for problem in verdict.problems]
+            xid = found["definition"]
+            found["problems"] = [_problem(xid, problem) for problem in verdict.problems]
     if explain:
         compiled = (result.compiled,) if isinstance(result, Matched) else result.compiled
-        if outcome["near"]:
+        if found["near"]:
             compiled = compiled[:1]
-        outcome["explain"] = [
+        found["explain"] = [
             {"definition": one.xid, "properties": explained(result.message, one)}
             for one in compiled
             if result.message is not None
         ]
-    return outcome
+    return found
 
 
 def _problem(definition: str, problem: Problem) -> Json:
@@ -118,11 +121,12 @@ def _problem(definition: str, problem: Problem) -> Json:
     }
 
 
-def _write(outcome: Json, number: int) -> None:
+def write(outcome: Json, label: str) -> None:
+    """The outcome as text under a label; what is wrong stands out."""
     colour = "red" if outcome["problems"] else "green"
-    click.echo(f"{number}  {click.style(outcome['definition'] or 'no match', fg=colour)}")
+    click.echo(f"{label}  {click.style(outcome['definition'] or 'no match', fg=colour)}")
     for name, value in outcome["values"].items():
-        click.echo(f"   {name} = {value}")
+        click.echo(f"   {name} = {visible(value)}")
     if not outcome["near"]:
         _write_problems(outcome["problems"], "   ")
     for near in outcome["near"]:
@@ -135,10 +139,12 @@ def _write(outcome: Json, number: int) -> None:
 
 def _write_problems(problems: Sequence[Mapping[str, Any]], indent: str) -> None:
     for problem in problems:
-        click.echo(wrap(f"{problem['path']}: {problem['message']} [{problem['rule']}]", indent))
-        for name in ("expected", "found"):
-            if problem[name] is not None and problem[name] not in problem["message"]:
-                click.echo(wrap(f"{name} {problem[name]}", indent + "  "))
+        told = f"{problem['path']}: {problem['message']} [{problem['rule']}]"
+        click.echo(wrap(visible(told), indent))
+        if problem["expected"] is not None and problem["expected"] not in problem["message"]:
+            click.echo(wrap(visible(f"expected {problem['expected']}"), indent + "  "))
+        if problem["found"] is not None:
+            click.echo(wrap(visible(f"found {problem['found']}"), indent + "  "))
 
 
 def _write_properties(properties: Sequence[PropertyVerdict]) -> None:
@@ -147,7 +153,7 @@ def _write_properties(properties: Sequence[PropertyVerdict]) -> None:
         mark = click.style("ok", fg="green") if one.ok else click.style("!!", fg="red")
         if one.ok and one.found is None:
             mark = "--"  # nothing there, and nothing asked for
-        found = "-" if one.found is None else one.found
+        found = "-" if one.found is None else visible(one.found)
         click.echo(f"     {mark}  {one.path.ljust(wide)}  {found}")
         told = f"expected {one.expected}" if one.expected not in (None, one.found) else ""
         if one.rule:

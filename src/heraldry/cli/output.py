@@ -80,9 +80,17 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), indent: str 
 
 def one_line(value: Any) -> str:
     """A value as it stands in a line of text: strings bare, the rest as JSON."""
-    if isinstance(value, str):
-        return value
-    return msgspec.json.encode(value, enc_hook=str).decode()
+    text = value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str).decode()
+    return visible(text)
+
+
+def visible(text: str) -> str:
+    """Text on one line, with escapes for what a terminal would obey instead of showing it."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )
 
 
 def progress(text: str) -> None:

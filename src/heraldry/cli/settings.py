@@ -60,6 +60,13 @@ SETTINGS: tuple[Setting, ...] = (
         help="A catalog document or a folder of them; repeat it to merge several.",
     ),
     Setting(
+        name="allow",
+        env="HERALDRY_ALLOW",
+        metavar="URL",
+        multiple=True,
+        help="Fetch base messages kept elsewhere, at addresses that begin so; repeatable.",
+    ),
+    Setting(
         name="strict",
         env="HERALDRY_STRICT",
         default=False,
@@ -124,6 +131,18 @@ SETTINGS: tuple[Setting, ...] = (
         type=click.FloatRange(min=0.05),
         metavar="SECONDS",
         help="With --stream: how long to wait between looks at the source.",
+    ),
+    Setting(
+        name="endpoint",
+        env="HERALDRY_ENDPOINT",
+        metavar="XID",
+        help="The endpoint: /endpoints/ID, or its bare id.",
+    ),
+    Setting(
+        name="address",
+        env="HERALDRY_ADDRESS",
+        metavar="URL",
+        help="Where the server is, instead of the endpoint's own address.",
     ),
 )
 

@@ -1,13 +1,16 @@
-"""A message as people know it from its protocol: a request, a record, a publication."""
+"""A message as people know it from its protocol: a request, a record, sections, properties."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 Json = Mapping[str, Any]
+
+_CONTROL = re.compile(r"[^\t\r\n -~\xa0-\U0010ffff]")
 
 
 def show(line: bytes) -> str:
@@ -24,7 +27,9 @@ def _payload(message: Json) -> str | None:
     if "payload" in message:
         return _pretty(message["payload"])
     if "payload_text" in message:
-        return str(message["payload_text"])
+        text = str(message["payload_text"])
+        # A terminal would take control characters for commands.
+        return json.dumps(text, ensure_ascii=False) if _CONTROL.search(text) else text
     if "payload_base64" in message:
         return f"base64: {message['payload_base64']}"
     return None
@@ -32,7 +37,7 @@ def _payload(message: Json) -> str | None:
 
 def _http(protocol: str, metadata: Json, payload: str | None) -> Iterator[str]:
     version = protocol if "/" in protocol else "HTTP/1.1"
-    query = f"?{urlencode(metadata['query'])}" if metadata.get("query") else ""
+    query = f"?{urlencode(list(_members(metadata['query'])))}" if metadata.get("query") else ""
     if "status" in metadata:
         yield f"{version} {metadata['status']}"
     else:
@@ -43,6 +48,14 @@ def _http(protocol: str, metadata: Json, payload: str | None) -> Iterator[str]:
 
 def _kafka(protocol: str, metadata: Json, payload: str | None) -> Iterator[str]:
     yield from _fields(protocol, metadata, payload, "value")
+
+
+def _amqp(protocol: str, metadata: Json, payload: str | None) -> Iterator[str]:
+    yield protocol
+    for section, members in metadata.items():
+        yield f"{section}:"
+        yield from (f"  {name}: {value}" for name, value in _members(members))
+    yield from ("body:", payload) if payload is not None else ()
 
 
 def _other(protocol: str, metadata: Json, payload: str | None) -> Iterator[str]:
@@ -75,6 +88,8 @@ def _members(collection: Any) -> Iterator[tuple[str, str]]:
 
 
 def _scalar(value: Any) -> str:
+    if isinstance(value, Mapping) and len(value) == 1 and value.keys() <= {"timestamp", "uuid"}:
+        return str(*value.values())
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -83,6 +98,7 @@ def _pretty(value: Any) -> str:
 
 
 _FORMS: dict[str, Callable[[str, Json, str | None], Iterator[str]]] = {
+    "AMQP": _amqp,
     "HTTP": _http,
     "KAFKA": _kafka,
 }

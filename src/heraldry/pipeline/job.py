@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import msgspec
 import pyarrow.parquet as pq
 from pyspark.errors import StreamingQueryException
 
@@ -117,6 +118,7 @@ class LandJob:
         checkpoint = settings.checkpoint or os.path.join(self._warehouse, CHECKPOINT)
         self._checkpoint = _local(checkpoint)
         self._document = dump(catalog)
+        self._external = msgspec.json.encode(catalog.external)
         self.ledger = Ledger.open(self._checkpoint)
         if settings.checkpoint:
             self.ledger.bind(self._warehouse)
@@ -193,6 +195,7 @@ class LandJob:
         """Judge and write a batch: the one pass over the data."""
         order = WorkOrder(
             catalog=self._document,
+            external=self._external,
             warehouse=self._warehouse,
             database=self._database,
             only=self._settings.only,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from heraldry.dialects.load import load_bytes
 from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Accepted, Rejected
+from heraldry.model.catalog import External
 from heraldry.pipeline import deadletters, fast
 from heraldry.pipeline.kernel import path as kernel
 from heraldry.pipeline.layout import DEAD_LETTERS, PAYLOAD, TableLayout, layout_of
@@ -32,9 +34,14 @@ _RESULT = pa.schema(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkOrder:
-    """All that a worker needs to know; small but for the catalog, which workers keep."""
+    """All that a worker needs to know; small but for the catalog, which workers keep.
+
+    ``external`` are the base messages that were fetched for the catalog, as JSON: a worker
+    fetches nothing.
+    """
 
     catalog: bytes
+    external: bytes
     warehouse: str
     database: str
     only: tuple[str, ...]
@@ -72,7 +79,7 @@ class Lander:
 
     def __init__(self, order: WorkOrder) -> None:
         self._order = order
-        self._crew = _crew(order.catalog, order.only)
+        self._crew = _crew(order.catalog, order.external, order.only)
         self._writer = ParquetWriter(order.warehouse, order.batch)
 
     def land(self, lines: Lines) -> pa.RecordBatch:
@@ -170,8 +177,9 @@ class Lander:
 class Crew:
     """The judge, the fast path and the layouts for one catalog; a worker process keeps them."""
 
-    def __init__(self, catalog: bytes, only: tuple[str, ...]) -> None:
-        self.judge = Judge(load_bytes(catalog, "catalog"), only=only)
+    def __init__(self, catalog: bytes, external: bytes, only: tuple[str, ...]) -> None:
+        fetched = msgspec.json.decode(external, type=dict[str, External])
+        self.judge = Judge(replace(load_bytes(catalog, "catalog"), external=fetched), only=only)
         self.kernel = kernel.KernelPath(self.judge) if kernel.available() else None
         self.fast = fast.FastPath(self.judge)
         self._layouts: dict[tuple[str, str, bool], TableLayout] = {}
@@ -186,8 +194,8 @@ class Crew:
 
 
 @lru_cache(maxsize=2)
-def _crew(catalog: bytes, only: tuple[str, ...]) -> Crew:
-    return Crew(catalog, only)
+def _crew(catalog: bytes, external: bytes, only: tuple[str, ...]) -> Crew:
+    return Crew(catalog, external, only)
 
 
 _LETTER = pa.schema(
