@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from heraldry import errors
+from heraldry import errors, model
 from heraldry.cli.main import main, options_by_command
 from heraldry.cli.settings import CONFIG_FILE, PROCESS, SETTINGS, Setting
+from heraldry.messages.lint_rules import RUN_TIME_RULES
 
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by docs/generate.py: change the code, then run `make docs`. -->\n"
@@ -141,7 +145,62 @@ def errors_page() -> str:
     )
 
 
+_IDS = re.compile(r"((?:[A-Z]+-?\d+(?:\.\.[A-Z]+\d+)?|[a-z]+(?:-[a-z]+)+)(?:, (?=\S+[,:]))?)+:")
+_TOLD = re.compile(r"\.(?:error|warning|info)\(\s*\"([A-Za-z0-9-]+)\"")
+
+
+def _rule_functions() -> Iterator[Callable[..., object]]:
+    """Every function of the model whose docstring begins with the rules it checks."""
+    for module in pkgutil.iter_modules(model.__path__, f"{model.__name__}."):
+        if module.name.rpartition(".")[2].startswith("rules"):
+            for function in vars(importlib.import_module(module.name)).values():
+                if inspect.isfunction(function) and function.__module__ == module.name:
+                    yield function
+
+
+def _rule_ids(text: str) -> Iterator[str]:
+    """The rules of a list such as ``M5, M9, R68..R91``."""
+    for name in text.split(", "):
+        first, _, last = name.partition("..")
+        if not last:
+            yield name
+            continue
+        yield from (f"{first[0]}{number}" for number in range(int(first[1:]), int(last[1:]) + 1))
+
+
+def check_rules_page() -> str:
+    """Every rule of ``heraldry check`` with what holds where it finds nothing."""
+    told: dict[str, list[str]] = {}
+    for function in _rule_functions():
+        given = " ".join(inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
+        if named := _IDS.match(given):
+            ids = [*_rule_ids(named[0][:-1]), *_TOLD.findall(inspect.getsource(function))]
+            sentence = given[named.end() :].strip()
+            for one in dict.fromkeys(ids):
+                told.setdefault(one, []).append(sentence)
+    for one, sentence in RUN_TIME_RULES.items():
+        told.setdefault(one, []).append(sentence)
+
+    def place(rule: str) -> tuple[bool, str, int]:
+        numbered = re.fullmatch(r"([A-Z]+)-?(\d+)", rule)
+        return (False, numbered[1], int(numbered[2])) if numbered else (True, rule, 0)
+
+    rows = [(f"`{one}`", " ".join(dict.fromkeys(told[one]))) for one in sorted(told, key=place)]
+    return "\n".join(
+        [
+            "# The rules of check\n",
+            "What `heraldry check` looks at, by the id that a finding names. Each sentence says",
+            "what holds where nothing is found. Rules M1 and following are those of message",
+            "definitions, R those of endpoints, C says how tolerant reading is where texts and",
+            "real catalogs contradict each other; the others are our own.\n",
+            _table(("rule", "what holds"), rows),
+            "",
+        ]
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "check-rules.md": check_rules_page,
     "cli.md": cli_page,
     "settings.md": settings_page,
     "errors.md": errors_page,
