@@ -55,7 +55,7 @@ def test_help_is_quick() -> None:
         assert run("--help").returncode == 0
         best = min(best, time.perf_counter() - start)
     # 0.3 s on an idle machine; the tests beside this one take their share.
-    assert best < 0.6
+    assert best < 1.0
 
 
 def test_version() -> None:

@@ -167,7 +167,7 @@ def test_time_is_limited_however_an_answer_drips(registry: Registry, first: byte
     assert "longer than 0.3 seconds" in reason(
         resolved(based_on(uri), registry.url, seconds=0.3), uri
     )
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 10
 
 
 def test_requests_are_counted(registry: Registry) -> None:

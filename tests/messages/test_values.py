@@ -188,9 +188,9 @@ def test_json_media_types(text: str, json: bool) -> None:
     ],
 )
 def test_no_text_makes_a_uri_slow(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert check_value("urireference", text)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 4
 
 
 @pytest.mark.parametrize(
@@ -202,6 +202,6 @@ def test_no_text_makes_a_uri_slow(text: str) -> None:
     ],
 )
 def test_no_text_makes_a_media_type_slow(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert parse_media_type(text) is None
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 4

@@ -149,11 +149,11 @@ def nested(depth: int) -> bytes:
     ],
 )
 def test_what_is_no_event(document: bytes, rule: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MessageError) as error:
         avro_format.read(document)
     assert error.value.problems[0].rule == rule
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 4
 
 
 @pytest.mark.parametrize("cut", [pytest.param(n, id=f"{n} bytes") for n in range(len(BYTES))])

@@ -151,7 +151,7 @@ def test_what_is_no_batch(document: bytes, rule: str) -> None:
 
 
 def test_a_huge_batch_ends_at_its_limit() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MessageError, match="more than 10 events"):
         json_format.read_batch(b"[" + b"{}," * 5_000_000 + b"{}]", 10)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 6

@@ -260,18 +260,18 @@ def test_what_repeats(document: bytes, attributes: dict[str, Any], payload: byte
     ],
 )
 def test_what_is_no_event(document: bytes, rule: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MessageError) as error:
         protobuf_format.read(document)
     assert error.value.problems[0].rule == rule
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 4
 
 
 def test_pieces_of_a_message_merge_in_linear_time() -> None:
     piece = b"\x42\xd0\x0f" + b"\x0a\xcd\x0f" + b"a" * 1997
-    start = time.perf_counter()
+    start = time.process_time()
     assert protobuf_format.read(piece * 9_000)[1] == b""
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 6
 
 
 @pytest.mark.parametrize(

