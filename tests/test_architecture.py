@@ -158,7 +158,8 @@ def stand_in(kind: Any) -> Any:
         return {stand_in(arguments[0]): stand_in(arguments[1])}
     if origin is not None:  # list, Sequence, frozenset ...
         return (list if inspect.isabstract(origin) else origin)([stand_in(arguments[0])])
-    return {str: "some text", int: 7, float: 0.5, bool: True, Path: Path("some/path")}[kind]
+    values = {str: "some text", object: "anything", int: 7, float: 0.5, bool: True}
+    return {**values, Path: Path("some/path")}[kind]
 
 
 def example_of(kind: type[errors.HeraldryError]) -> errors.HeraldryError:

@@ -6,6 +6,7 @@ errors between processes). ``type`` is the xRegistry error type where the specif
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -245,9 +246,10 @@ class PipelineError(HeraldryError):
 
 
 class TransportError(HeraldryError):
-    """A server that cannot be reached or refuses; ``endpoint`` is the xid, ``advice`` what helps.
+    """A server that cannot be reached or refuses; ``advice`` says what helps.
 
-    Never holds a credential: addresses are told without their user part.
+    ``endpoint`` is the xid of its endpoint, or the address of a registry. Never holds a
+    credential: addresses are told without their user part.
     """
 
     def __init__(self, endpoint: str, reason: str, advice: str = "") -> None:
@@ -256,3 +258,66 @@ class TransportError(HeraldryError):
 
     def __str__(self) -> str:
         return f"{self.endpoint}: {self.reason}" + (f" ({self.advice})" if self.advice else "")
+
+
+class RegistryError(HeraldryError):
+    """A request the registry refuses, as an error type of the specification (ER-01..ER-06).
+
+    ``name`` is the error type (``invalid_attribute``), ``subject`` what it is about (an xid or the
+    path of the request), ``arguments`` the values of its title's placeholders. Status and title
+    belong to the generation spoken: ``dialects.xreg_1_0.error_catalogue``.
+    """
+
+    status = 400
+    exit_code = 1
+
+    def __init__(
+        self,
+        name: str,
+        subject: str = "",
+        arguments: Mapping[str, str] | None = None,
+        detail: str = "",
+    ) -> None:
+        super().__init__(name, subject, dict(arguments or {}), detail)
+        self.name, self.subject, self.detail = name, subject, detail
+        self.arguments: dict[str, str] = dict(arguments or {})
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{name} {value}" for name, value in self.arguments.items())
+        parts = [self.name.replace("_", " "), self.subject, said, self.detail]
+        return ": ".join(part for part in parts if part)
+
+
+class StoreError(HeraldryError):
+    """A database that cannot be used as it is; ``advice`` says what would help."""
+
+    def __init__(self, database: str, reason: str, advice: str = "") -> None:
+        super().__init__(database, reason, advice)
+        self.database, self.reason, self.advice = database, reason, advice
+
+    def __str__(self) -> str:
+        return f"{self.database}: {self.reason}" + (f" ({self.advice})" if self.advice else "")
+
+
+class StoreBusyError(StoreError):
+    """A database that others hold, or that cannot be reached, just now; it may pass."""
+
+    type = "server_busy"
+    status = 503
+
+
+class ClientError(HeraldryError):
+    """What a registry answered a client of ours: ``problem`` is its problem document."""
+
+    exit_code = 1
+
+    def __init__(self, url: str, code: int, problem: Mapping[str, object]) -> None:
+        super().__init__(url, code, dict(problem))
+        self.url, self.code = url, code
+        self.problem: dict[str, object] = dict(problem)
+
+    def __str__(self) -> str:
+        title, detail = self.problem.get("title"), self.problem.get("detail")
+        said = title or detail or "no reason was given"
+        more = f"\n  {detail}" if title and detail else ""
+        return f"{self.url} answered {self.code}: {said}{more}"

@@ -49,21 +49,31 @@ def check(catalog: Catalog) -> tuple[Finding, ...]:
 def _findings(catalog: Catalog) -> Iterator[Finding]:
     for plural, groups in catalog.groups.items():
         for group in groups.values():
-            subject = subject_of_group(catalog, group)
-            yield from _run("group", subject)
-            if plural == "endpoints":
-                yield from _run("endpoint", subject)
+            yield from check_group(catalog, group)
             for resources in group.resources.values():
                 for resource in resources.values():
                     whole = subject_of_resource(catalog, group, resource)
                     yield from _run("resource", whole)
                     if plural in MESSAGE_GROUPS:
-                        yield from _message(whole, group, resource)
+                        yield from _message(whole, resource)
                     else:
                         yield from _run("schema", whole)
 
 
-def _message(whole: Subject, group: Group, resource: Resource) -> Iterator[Finding]:
+def check_group(catalog: Catalog, group: Group) -> Iterator[Finding]:
+    """The findings about a group itself, without its resources."""
+    subject = subject_of_group(catalog, group)
+    yield from _run("group", subject)
+    if group.xid.groups == "endpoints":
+        yield from _run("endpoint", subject)
+
+
+def check_message(catalog: Catalog, group: Group, message: Resource) -> Iterator[Finding]:
+    """The findings about each version of a message; its bases are looked up in the catalog."""
+    yield from _message(subject_of_resource(catalog, group, message), message)
+
+
+def _message(whole: Subject, resource: Resource) -> Iterator[Finding]:
     """The rules of a message on each of its versions; a borrowed one has none of its own."""
     if "xref" in resource.meta:
         yield from group_names(whole)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from heraldry.errors import SchemaError
@@ -22,12 +24,21 @@ def gather(catalog: Catalog, schema: Resolved) -> tuple[Reference, ...]:
     its id where both are in one group. What the catalog does not have is left out: compiling
     the schema then says what is missing.
     """
+    return gather_by(partial(_find, catalog), schema)
+
+
+Find = Callable[[str, str | None], Resolved | None]
+"""The document that a name means in a document with an xid; None where there is none."""
+
+
+def gather_by(find: Find, schema: Resolved) -> tuple[Reference, ...]:
+    """The documents that a schema needs, directly or through others, where they can be found."""
     found: dict[str, bytes] = {}
     waiting = [(schema.xid, schema.format, schema.document)]
     while waiting:
         home, format_, document = waiting.pop()
         for name in references_of(format_, document):
-            one = _find(catalog, name, home)
+            one = find(name, home)
             if one is None:
                 continue
             content = content_of(one.format, one.document)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from random import Random
 from typing import Any
 
-# The only parser of regular expressions at hand; nothing outside this module knows of it.
 from heraldry.errors import UnsupportedPatternError
 
-from re import _parser  # type: ignore[attr-defined]  # isort: skip
-
+# The only parser of regular expressions at hand; nothing outside this module knows of it.
+_parser: Any = import_module("re._parser")
 _DIGITS = string.digits
 _WORD = string.ascii_letters + string.digits + "_"
 _PRINTABLE = _WORD + " -.:/#+"

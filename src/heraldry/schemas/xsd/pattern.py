@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, Final
 
 import jsonschema_rs
 from elementpath.regex import RegexError, translate_pattern
 
 # The only parser of regular expressions at hand; nothing outside this module knows of it.
-from re import _parser  # type: ignore[attr-defined]  # isort: skip
+_parser: Any = import_module("re._parser")
 
 PATTERN_LIMIT: Final = 2_000
 """How many characters a pattern may have."""
