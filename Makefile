@@ -42,8 +42,9 @@ bench: $(VENV) java ## benchmarks, with a plain Spark job beside ours
 soak: $(VENV) java ## the tests that run for minutes: kills, restarts, exactly once
 	@$(BIN)/pytest -m soak -n 0 --timeout 3600 $(ARGS)
 
-conformance: $(VENV) java ## the specification's own data, each case by name, skips with reasons
+conformance: $(VENV) java ## what is covered: each requirement with its tests, and the public suites case by case
 	@$(BIN)/pytest tests/conformance -n $(WORKERS) --dist loadgroup -v -rs $(ARGS)
+	@$(BIN)/pytest tests/model tests/store tests/registry tests/dialects tests/server tests/client tests/cli tests/conformance tests/live -p tests.conformance.requirement_report -m "covers and not soak" -q -n $(WORKERS) --dist loadgroup -rs
 
 docs: $(VENV) ## write docs/reference anew
 	@$(BIN)/python docs/generate.py
@@ -51,7 +52,8 @@ docs: $(VENV) ## write docs/reference anew
 lock: ## resolve the dependencies anew (needs uv; ARGS=--upgrade takes newer ones)
 	@command -v uv >/dev/null || { echo "heraldry: uv is needed to lock: pipx install uv" >&2; exit 1; }
 	@uv pip compile -q $(LOCK) $(ARGS) requirements/build.in -o requirements/build.txt
-	@uv pip compile -q $(LOCK) $(ARGS) --extra spark --extra fast --extra avro --extra protobuf --extra xsd --extra kafka --extra mqtt --extra nats --group dev pyproject.toml -o requirements/dev.txt
+	@uv pip compile -q $(LOCK) $(ARGS) requirements/xrcg.in -o requirements/xrcg.txt
+	@uv pip compile -q $(LOCK) $(ARGS) --extra spark --extra fast --extra avro --extra protobuf --extra xsd --extra kafka --extra mqtt --extra nats --extra server --extra postgres --group dev pyproject.toml -o requirements/dev.txt
 	@uv pip compile -q $(LOCK) $(ARGS) -c requirements/dev.txt --extra amqp pyproject.toml -o requirements/amqp.txt
 
 LOCK := --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --python-version 3.11

@@ -50,6 +50,7 @@ def running(
     *,
     seconds: float = 30,
     env: Mapping[str, str] = {},
+    endings: Sequence[signal.Signals] = (signal.SIGTERM,),
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process that listens on a port, in its own group, which is ended as a whole."""
     with log.open("wb") as out:
@@ -65,7 +66,7 @@ def running(
         wait_for(process, port, log, seconds)
         yield process
     finally:
-        for ending in (signal.SIGTERM, signal.SIGKILL):
+        for ending in (*endings, signal.SIGKILL):
             try:
                 os.killpg(process.pid, ending)
                 process.wait(timeout=10)

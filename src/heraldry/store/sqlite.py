@@ -1,0 +1,242 @@
+"""A registry in a SQLite file: many readers, one writer, over all threads and processes."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+import msgspec
+
+from heraldry.errors import StoreBusyError, StoreError
+from heraldry.store.connection import Values
+from heraldry.store.migrating import migrations, pending
+from heraldry.store.paths import Paths
+from heraldry.store.reading import Memory, SqlReader
+from heraldry.store.rows import State
+from heraldry.store.writing import COUNTERS, SqlWriter
+
+APPLICATION: Final = 0x48455241  # "HERA": what PRAGMA application_id tells of our files
+_PATIENCE: Final = 30_000
+"""So many milliseconds a writer waits for those of other processes."""
+_IDLE: Final = 16
+"""So many connections wait for the next reader."""
+_encode = msgspec.json.Encoder().encode
+
+
+class SqliteConnection:
+    """One connection to a SQLite file."""
+
+    join = "CROSS JOIN"  # SQLite then keeps the order that is written
+    fence = ""
+
+    def __init__(self, file: str) -> None:
+        self._apsw = apsw.Connection(file, statementcachesize=300)
+        self._apsw.set_busy_timeout(_PATIENCE)
+
+    def all(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """Every row a question has."""
+        return self._apsw.execute(sql, values).fetchall()
+
+    def run(self, sql: str, values: Values = ()) -> None:
+        """Carry out a statement, or several without values."""
+        self._apsw.execute(sql, values or None).fetchall()
+
+    def many(self, sql: str, rows: Iterable[Values]) -> None:
+        """Carry out a statement once per row of values."""
+        self._apsw.executemany(sql, rows).fetchall()
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
+        """Add rows."""
+        marks = ", ".join("?" * len(columns))
+        self.many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    def among(self, column: str) -> str:
+        """A condition: the column is one of the numbers of the next bound value."""
+        return f"{column} IN (SELECT value FROM json_each(?))"
+
+    def listed(self, numbers: Iterable[int]) -> str:
+        """Numbers as one value to be bound."""
+        return _encode(list(numbers)).decode()
+
+    def exact(self, number: float) -> int | float:
+        """SQLite compares integers and floats exactly as they are."""
+        return number
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction has begun and not ended."""
+        return self._apsw.in_transaction
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._apsw.close()
+
+
+class SqliteStore:
+    """One registry in one file.
+
+    A commit survives the end of the process, however it ends. ``full``: the end of the machine,
+    too; otherwise a power failure may undo the last commits, and never tears one.
+    """
+
+    reads_block = False
+
+    def __init__(self, file: str, first: State, *, full: bool = False) -> None:
+        self._synchronous = "FULL" if full else "NORMAL"
+        self._name = f"sqlite:{file}"
+        self._remove: Callable[[], object] | None = None
+        if file == ":memory:":
+            file = self._temporary()
+        self._file = file
+        self._memory, self._paths = Memory(), Paths()
+        self._writing = threading.Lock()
+        self._idle: list[SqliteConnection] = []
+        self._closed = False
+        with self._told():
+            self._writer = self._open_writer(first)
+
+    def _temporary(self) -> str:
+        """A file in memory, where the system has such files.
+
+        SQLite's own databases in memory let nobody read beside a writer.
+        """
+        shared = Path("/dev/shm")
+        folder = tempfile.mkdtemp("heraldry", dir=shared if shared.is_dir() else None)
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return str(Path(folder, "registry.db"))
+
+    def _open_writer(self, first: State) -> SqliteConnection:
+        connection = SqliteConnection(self._file)
+        try:
+            self._log_ahead(connection)
+            # FULL would make a write as slow as the disk: 3 ms on a busy one, three times the rest.
+            connection.run(f"PRAGMA synchronous = {'OFF' if self._remove else self._synchronous}")
+            connection.run("PRAGMA cache_size = -65536")
+            self._migrate(connection, first)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _log_ahead(self, connection: SqliteConnection) -> None:
+        ((mode,),) = connection.all("PRAGMA journal_mode = WAL")
+        if mode != "wal":
+            said = "readers and a writer cannot share it here"
+            raise StoreError(self._name, said, "put it on a local disk")
+
+    def _migrate(self, connection: SqliteConnection, first: State) -> None:
+        """Bring the file to the layout of this version, in one transaction."""
+        if self._layout(connection) == len(migrations("sqlite")):
+            return
+        with self._transaction(connection):
+            done = self._layout(connection)
+            for text in pending("sqlite", done, self._name):
+                connection.run(text)
+            connection.run(f"PRAGMA user_version = {len(migrations('sqlite'))}")
+            connection.run(f"PRAGMA application_id = {APPLICATION}")
+            if not done:
+                self._writer_on(connection).save_first(first)
+
+    def _layout(self, connection: SqliteConnection) -> int:
+        ((application,),) = connection.all("PRAGMA application_id")
+        ((layout,),) = connection.all("PRAGMA user_version")
+        ((tables,),) = connection.all("SELECT count(*) FROM sqlite_master")
+        if application != APPLICATION and (application or tables):
+            raise StoreError(self._name, "this is a database of another program", "name a new file")
+        return int(layout)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell of what SQLite cannot do as a StoreError."""
+        try:
+            yield
+        except apsw.BusyError as error:
+            raise StoreBusyError(
+                self._name, f"another process has been writing for {_PATIENCE // 1000} s"
+            ) from error
+        except apsw.CantOpenError as error:
+            raise StoreError(
+                self._name, "it cannot be opened", "the folder must exist and be writable"
+            ) from error
+        except apsw.NotADBError as error:
+            raise StoreError(self._name, "this is no SQLite database", "name a new file") from error
+        except apsw.Error as error:
+            raise StoreError(self._name, str(error)) from error
+
+    @contextmanager
+    def _transaction(self, connection: SqliteConnection) -> Iterator[None]:
+        connection.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.run("COMMIT")
+        except BaseException:
+            self._paths.forget(all_of_them=True)
+            if connection.in_transaction:  # a full disk may have ended it
+                connection.run("ROLLBACK")
+            raise
+
+    def _writer_on(self, connection: SqliteConnection) -> SqlWriter:
+        (counters,) = connection.all(f"SELECT {', '.join(COUNTERS)} FROM counter")
+        return SqlWriter(connection, self._memory, self._paths, counters)
+
+    @contextmanager
+    def write(self) -> Iterator[SqlWriter]:
+        """A transaction: committed at the end, or nothing of it where an error leaves it."""
+        with self._writing, self._told(), self._transaction(self._writer):
+            writer = self._writer_on(self._writer)
+            yield writer
+            writer.finish()
+
+    @contextmanager
+    def read(self) -> Iterator[SqlReader]:
+        """A consistent snapshot, until the context ends."""
+        with self._told():
+            connection = self._reader()
+            try:
+                connection.run("BEGIN")
+                yield SqlReader(connection, self._memory)
+            finally:
+                if connection.in_transaction:
+                    connection.run("ROLLBACK")
+                self._give_back(connection)
+
+    def _reader(self) -> SqliteConnection:
+        # Not one per thread: what is streamed may be read on by another thread.
+        try:
+            return self._idle.pop()
+        except IndexError:
+            connection = SqliteConnection(self._file)
+            connection.run("PRAGMA query_only = 1")
+            return connection
+
+    def _give_back(self, connection: SqliteConnection) -> None:
+        if len(self._idle) < _IDLE and not self._closed:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def revision(self) -> int:
+        """A number that changes with every committed write, also of other processes."""
+        with self._told():
+            connection = self._reader()
+            try:
+                ((revision,),) = connection.all("SELECT revision FROM counter")
+                return int(revision)
+            finally:
+                self._give_back(connection)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+        self._writer.close()
+        if self._remove:
+            self._remove()
