@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from heraldry.dialects import generations, xreg_1_0
+from heraldry.dialects.folder import is_folder, read_folder
 from heraldry.dialects.json_text import read_json
 from heraldry.dialects.limits import DEFAULT, Limits
 from heraldry.dialects.merge import merge
+from heraldry.dialects.xreg_1_0.writing import write
 from heraldry.dialects.yaml_text import read_yaml
 from heraldry.errors import DialectError, DocumentError, UsageError
 from heraldry.model.catalog import Catalog
@@ -39,8 +41,14 @@ def _uncollected() -> Iterator[None]:
 def load(*paths: str | Path, limits: Limits = DEFAULT) -> Catalog:
     """The catalog of files and folders, merged; the same xid in two files is an error.
 
-    Of a folder every catalog document counts, at any depth; other files are passed over.
+    Of a folder every catalog document counts, at any depth; other files are passed over. A folder
+    that ``heraldry export`` wrote is one document.
     """
+    return merge(load_files(*paths, limits=limits))
+
+
+def load_files(*paths: str | Path, limits: Limits = DEFAULT) -> list[tuple[str, Catalog]]:
+    """The documents of files and folders with their names; a path without any is an error."""
     if not paths:
         raise UsageError("no catalog given", "name at least one file or folder")
     loaded: list[tuple[str, Catalog]] = []
@@ -52,7 +60,7 @@ def load(*paths: str | Path, limits: Limits = DEFAULT) -> Catalog:
                 f"{path} holds no catalog", f"looked for {expected} with messagegroups"
             )
         loaded += found
-    return merge(loaded)
+    return loaded
 
 
 def load_each(
@@ -84,7 +92,7 @@ def _documents(path: Path, limits: Limits) -> Iterator[tuple[str, Catalog]]:
 
 
 def _candidates(path: Path) -> Iterator[Path]:
-    if path.is_file():
+    if path.is_file() or is_folder(path):
         yield path
     elif path.is_dir():
         yield from _files(path)
@@ -96,6 +104,30 @@ def _candidates(path: Path) -> Iterator[Path]:
 @_uncollected()
 def _document(file: Path, limits: Limits, *, chosen: bool) -> Catalog | None:
     """The catalog in a file; None for a file of a folder that holds something else."""
+    document = _value(file, limits, chosen=chosen)
+    return None if document is None else load_document(document, str(file), limits)
+
+
+def registry_documents(
+    *paths: str | Path, limits: Limits = DEFAULT
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The documents of files and folders as registries take them, of whatever types they are."""
+    for path in map(Path, paths):
+        for file in _candidates(path):
+            document = _value(file, limits, chosen=file == path)
+            if document is None:
+                continue
+            if not isinstance(document, dict):
+                raise DocumentError(str(file), "", "expected an object, found another value")
+            if generations.detect(document) != generations.CURRENT:
+                document = write(load_document(document, str(file), limits))
+            yield str(file), document
+
+
+def _value(file: Path, limits: Limits, *, chosen: bool) -> Any:
+    """The document in a file or exported folder; None where it is something else."""
+    if file.is_dir():
+        return read_folder(file, limits)
     data, name = _content(file, limits), str(file)
     try:
         document = parse_document(data, name, limits)
@@ -105,12 +137,16 @@ def _document(file: Path, limits: Limits, *, chosen: bool) -> Catalog | None:
             raise
         return None
     if chosen or xreg_1_0.detect(document) or generations.is_catalog(document):
-        return load_document(document, name, limits)
+        return [] if document is None else document
     return None
 
 
 def _files(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
+        if is_folder(Path(parent)):
+            folders.clear()
+            yield Path(parent)
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (
             Path(parent, name)
