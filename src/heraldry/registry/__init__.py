@@ -1,0 +1,1 @@
+"""The registry: every rule of the xRegistry specification, without a web framework."""

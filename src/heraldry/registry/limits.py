@@ -1,0 +1,24 @@
+"""The limits of a registry; every one is a setting with a default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a request may cost. Sizes are bytes."""
+
+    body: int = 64 * 1024 * 1024
+    nesting: int = 100
+    values: int = 4_000_000
+    """How many values a body of JSON may have in all."""
+    inline: int = 64 * 1024 * 1024
+    """The size of a reply with inlined parts; ``/export`` is streamed and has none."""
+    page: int = 0
+    """Collections of more entities are paged even where nobody asked for it; 0: never."""
+    proxied: int = 100
+    """How many documents that are kept elsewhere one request may read."""
+    headers: int = 500
+    header_size: int = 64 * 1024
+    query: int = 16 * 1024

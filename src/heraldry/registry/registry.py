@@ -1,0 +1,131 @@
+"""The registry: requests in, replies out, each in one transaction of its store (GN-01).
+
+registry = Registry.open("sqlite:catalog.db", registry_id="catalog", model="messaging")
+registry.run(Request(action="put", target=Target.parse("/dirs/d1"), body={"name": "one"}))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from heraldry.errors import RegistryError
+from heraldry.model.metamodel import Model
+from heraldry.model.model_reading import read_model
+from heraldry.registry.capabilities import read_capabilities
+from heraldry.registry.delete import delete
+from heraldry.registry.filtering import check_syntax
+from heraldry.registry.flag_values import ignored, supported_flags, wanted_default
+from heraldry.registry.limits import Limits
+from heraldry.registry.new_registry import first_state
+from heraldry.registry.proxy import Fetch, Proxy
+from heraldry.registry.read import show
+from heraldry.registry.request import Place, Reply, Request
+from heraldry.registry.session import Session
+from heraldry.registry.streamed import Streamed
+from heraldry.registry.unit import Unit
+from heraldry.registry.write import ACTIONS, write
+from heraldry.store.opening import open_store
+from heraldry.store.rows import State
+from heraldry.store.store import Reader, Store
+
+Include = Callable[[str], Any]
+
+
+class Registry:
+    """A registry on a store; it may be used from several threads at a time."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        limits: Limits | None = None,
+        include: Include | None = None,
+        fetch: Fetch | None = None,
+    ) -> None:
+        self.store = store
+        self.limits = limits or Limits()
+        self._include = include
+        self._fetch = fetch
+        self._known: tuple[Mapping[str, Any] | None, Model] | None = None
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        *,
+        registry_id: str = "xRegistry",
+        model: str | Mapping[str, Any] = "none",
+        limits: Limits | None = None,
+        include: Include | None = None,
+        fetch: Fetch | None = None,
+    ) -> Registry:
+        """Open a database; a new one gets the id and the model: a built-in one or a source."""
+        first = first_state(registry_id, model, include)
+        return cls(open_store(url, first), limits=limits, include=include, fetch=fetch)
+
+    @property
+    def reads_block(self) -> bool:
+        """Whether reading may wait for a network."""
+        return self.store.reads_block or self._fetch is not None
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.store.close()
+
+    def run(self, request: Request) -> Reply:
+        """Carry out one request; :class:`RegistryError` where it is refused."""
+        if request.action not in ACTIONS[request.target.place]:
+            arguments = {"action": request.action.upper()}
+            raise RegistryError("action_not_supported", request.path, arguments)
+        if request.action == "get":
+            return self._get(request)
+        with self.store.write() as writer:
+            unit = Unit(tx=writer, session=self._session(writer, request), include=self._include)
+            check_syntax(unit.session, unit.request.flags.filter)
+            unit.ignores = ignored(unit.request, unit.capabilities)
+            unit.setdefault = wanted_default(unit.request)
+            return delete(unit) if request.action == "delete" else write(unit)
+
+    def _get(self, request: Request) -> Reply:
+        with ExitStack() as snapshot:
+            # Asked before the snapshot: a tag may be older than its reply, but never newer.
+            revision = self.store.revision()
+            tx = snapshot.enter_context(self.store.read())
+            session = replace(self._session(tx, request), revision=revision)
+            reply = show(session, request.target)
+            if session.proxy.used:
+                reply = replace(reply, tag="", volatile=True)
+            if request.target.place is Place.EXPORT and reply.pieces is not None:
+                # It is read while it is sent, so the snapshot must last as long.
+                reply = replace(reply, pieces=Streamed(reply.pieces, snapshot.pop_all()))
+            return reply
+
+    def session(self, tx: Reader, request: Request) -> Session:
+        """What reading needs, in a snapshot of this registry's store."""
+        return self._session(tx, request)
+
+    def _session(self, tx: Reader, request: Request) -> Session:
+        state = tx.state()
+        capabilities = read_capabilities(state.capabilities)
+        flags = supported_flags(request.flags, capabilities)
+        return Session(
+            tx=tx,
+            state=state,
+            model=self.model_of(state),
+            capabilities=capabilities,
+            limits=self.limits,
+            proxy=Proxy(self._fetch, self.limits.proxied),
+            request=request if flags is request.flags else replace(request, flags=flags),
+        )
+
+    def model_of(self, state: State) -> Model:
+        """The model of a state, compiled once per source."""
+        known = self._known
+        if known is not None and (known[0] is state.model or known[0] == state.model):
+            return known[1]
+        model = read_model(state.model or {})
+        self._known = (state.model, model)
+        return model
