@@ -1,0 +1,1 @@
+"""The HTTP binding of the registry."""

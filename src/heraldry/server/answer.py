@@ -1,0 +1,126 @@
+"""An HTTP response as a value: ready to be sent, kept, or turned into a 304."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from heraldry.server.incoming import Header
+
+COMPRESS_FROM: Final = 1024
+_TEXT = (b"application/json", b"text/", b"application/xml")
+_PIECE: Final = 64 * 1024
+_BODILESS = (204, 304)
+_KEPT = (b"etag", b"link", b"vary", b"cache-control", b"content-location")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A response. ``rest`` follows ``body`` and is made while it is sent; ``place`` is counted."""
+
+    status: int
+    headers: tuple[Header, ...]
+    body: bytes = b""
+    rest: Iterator[bytes] | None = None
+    etag: bytes = b""
+    place: str = ""
+
+    def known(self, if_none_match: bytes) -> bool:
+        """Whether the client's If-None-Match names this answer, by weak comparison."""
+        if not self.etag:
+            return False
+        named = [one.strip().removeprefix(b"W/") for one in if_none_match.split(b",")]
+        return self.etag.removeprefix(b"W/") in named or named == [b"*"]
+
+    def not_modified(self) -> Answer:
+        """The answer to one who has it already."""
+        headers = tuple(header for header in self.headers if header[0] in _KEPT)
+        return Answer(status=304, headers=headers, etag=self.etag, place=self.place)
+
+    def close(self) -> None:
+        """Let go of what is still read from."""
+        if self.rest is not None:
+            _close(self.rest)
+
+
+def completed(
+    status: int,
+    headers: list[Header],
+    body: bytes = b"",
+    *,
+    rest: Iterator[bytes] | None = None,
+    place: str = "",
+    tag: str | None = None,
+    gzips: bool = False,
+) -> Answer:
+    """An answer with its ETag, packed where that is worth it, and with its length.
+
+    ``tag`` is None where nothing may be reused; ``gzips`` says that the client takes gzip.
+    """
+    etag = b"" if tag is None else _etag(headers, body, rest, tag)
+    if etag:
+        # weak, as packing changes the bytes but not what they say; clients must ask each time
+        headers += ((b"etag", etag), (b"cache-control", b"no-cache"))
+    if (rest is not None or len(body) >= COMPRESS_FROM) and _is_text(headers):
+        headers.append((b"vary", b"accept-encoding"))
+        if gzips:
+            headers.append((b"content-encoding", b"gzip"))
+            if rest is None:
+                body = gzip.compress(body, compresslevel=5, mtime=0)
+            else:
+                body, rest = b"", _packed(body, rest)
+    if rest is None and status not in _BODILESS:
+        headers.append((b"content-length", b"%d" % len(body)))
+    return Answer(
+        status=status, headers=tuple(headers), body=body, rest=rest, etag=etag, place=place
+    )
+
+
+def _etag(headers: list[Header], body: bytes, rest: Iterator[bytes] | None, tag: str) -> bytes:
+    """The digest of what is said, or the reply's own tag where that is not known yet."""
+    if rest is not None:
+        return b'W/"' + tag.encode("ascii") + b'"' if tag else b""
+    digest = hashlib.blake2b(body, digest_size=12)
+    digest.update(repr(headers).encode())
+    return b'W/"' + digest.hexdigest().encode("ascii") + b'"'
+
+
+def _is_text(headers: list[Header]) -> bool:
+    for name, value in headers:
+        if name == b"content-type":
+            kind = value.partition(b";")[0].strip().lower()
+            return kind.startswith(_TEXT) or kind.endswith((b"+json", b"+xml"))
+    return False
+
+
+def _packed(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    packing = zlib.compressobj(level=5, wbits=31)
+    try:
+        yield packing.compress(first)
+        for piece in rest:
+            yield packing.compress(piece)
+        yield packing.flush()
+    finally:
+        _close(rest)
+
+
+def take(pieces: Iterator[bytes], enough: int = _PIECE) -> tuple[bytes, bool]:
+    """The next pieces, together of a size worth sending, and whether there may be more."""
+    taken: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        taken.append(piece)
+        size += len(piece)
+        if size >= enough:
+            return b"".join(taken), True
+    return b"".join(taken), False
+
+
+def _close(pieces: Iterator[bytes]) -> None:
+    close = getattr(pieces, "close", None)
+    if close is not None:
+        close()

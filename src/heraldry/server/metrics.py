@@ -1,0 +1,61 @@
+"""What a server counts, as Prometheus reads it: ``/metrics``."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"
+_METHODS: Final = frozenset(("GET", "HEAD", "OPTIONS", "PUT", "PATCH", "POST", "DELETE"))
+
+
+class Metrics:
+    """Requests by method, status and place, and how long they took. Used by one thread."""
+
+    def __init__(self) -> None:
+        self._requests: Counter[tuple[str, int, str]] = Counter()
+        self._buckets: dict[str, list[int]] = {}
+        self._seconds: Counter[str] = Counter()
+
+    def count(self, method: str, status: int, place: str, seconds: float) -> None:
+        """One request is done."""
+        if method not in _METHODS:
+            method = "OTHER"  # whoever makes up methods must not make the server grow
+        self._requests[method, status, place] += 1
+        buckets = self._buckets.get(method)
+        if buckets is None:
+            buckets = self._buckets[method] = [0] * (len(BUCKETS) + 1)
+        buckets[bisect_left(BUCKETS, seconds)] += 1
+        self._seconds[method] += seconds  # type: ignore[assignment]
+
+    def text(self, cache_hits: int, revision: int) -> bytes:
+        """Everything counted so far, in Prometheus' text format."""
+        return "".join(f"{line}\n" for line in self._lines(cache_hits, revision)).encode("ascii")
+
+    def _lines(self, cache_hits: int, revision: int) -> Iterator[str]:
+        yield "# HELP heraldry_requests_total Requests by method, status and place."
+        yield "# TYPE heraldry_requests_total counter"
+        for (method, status, place), number in sorted(self._requests.items()):
+            labels = f'method="{method}",status="{status}",place="{place}"'
+            yield f"heraldry_requests_total{{{labels}}} {number}"
+        yield "# HELP heraldry_request_seconds How long requests took."
+        yield "# TYPE heraldry_request_seconds histogram"
+        for method in sorted(self._buckets):
+            yield from self._histogram(method)
+        yield "# HELP heraldry_cache_hits_total Requests that were answered from the cache."
+        yield "# TYPE heraldry_cache_hits_total counter"
+        yield f"heraldry_cache_hits_total {cache_hits}"
+        yield "# HELP heraldry_store_revision Changes with every write to the registry."
+        yield "# TYPE heraldry_store_revision gauge"
+        yield f"heraldry_store_revision {revision}"
+
+    def _histogram(self, method: str) -> Iterator[str]:
+        total = 0
+        for bound, number in zip((*BUCKETS, "+Inf"), self._buckets[method], strict=True):
+            total += number
+            yield f'heraldry_request_seconds_bucket{{method="{method}",le="{bound}"}} {total}'
+        yield f'heraldry_request_seconds_sum{{method="{method}"}} {self._seconds[method]:.6f}'
+        yield f'heraldry_request_seconds_count{{method="{method}"}} {total}'

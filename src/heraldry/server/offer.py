@@ -1,0 +1,59 @@
+"""The registry a server offers, and what must be known of it to understand a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heraldry.model.metamodel import Model
+from heraldry.registry.capabilities import Capabilities, read_capabilities
+from heraldry.registry.registry import Registry
+from heraldry.registry.request import Reply, Request
+from heraldry.registry.view_short import long_path
+
+
+@dataclass(frozen=True, slots=True)
+class Types:
+    """Model and capabilities of one revision."""
+
+    revision: int
+    model: Model
+    capabilities: Capabilities
+
+
+class Offer:
+    """A registry; its types are read again only when something was written."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._types: Types | None = None
+
+    @property
+    def reads_block(self) -> bool:
+        """Whether reading may wait for a network."""
+        return self._registry.reads_block
+
+    def revision(self) -> int:
+        """Changes with every write, also of other processes."""
+        return self._registry.store.revision()
+
+    def types(self, revision: int | None = None) -> Types:
+        """The model and capabilities that hold now; ``revision`` spares the look for it."""
+        if revision is None:
+            revision = self.revision()
+        types = self._types
+        if types is None or types.revision != revision:
+            with self._registry.store.read() as tx:
+                state = tx.state()
+            model = self._registry.model_of(state)
+            types = Types(revision, model, read_capabilities(state.capabilities))
+            self._types = types
+        return types
+
+    def long_path(self, short: str) -> str:
+        """The path that a short one stands for (CA-06)."""
+        with self._registry.store.read() as tx:
+            return long_path(tx, short)
+
+    def run(self, request: Request) -> Reply:
+        """Carry out a request."""
+        return self._registry.run(request)

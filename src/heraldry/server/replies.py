@@ -1,0 +1,102 @@
+"""From a reply of the registry to an HTTP response (HT-04, HT-05, HT-09..HT-13, HB, PG-02)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+
+from heraldry.dialects.xreg_1_0.flag_names import CURSOR
+from heraldry.dialects.xreg_1_0.header_values import plain_value
+from heraldry.registry.request import Document, Reply, Request
+from heraldry.server.answer import Answer, completed, take
+from heraldry.server.attribute_headers import write_headers
+from heraldry.server.incoming import Header, Incoming
+
+JSON: Header = (b"content-type", b"application/json; charset=utf-8")
+INDENT_BELOW: Final = 1_000_000
+"""JSON of fewer bytes is indented for those who read it; more is sent as compact as it is made."""
+_STATUS = {"ok": 200, "created": 201, "deleted": 204, "elsewhere": 303}
+
+
+def encode_json(value: Any) -> bytes:
+    """JSON text of a value, indented unless it is large."""
+    try:
+        return indented(msgspec.json.encode(value))
+    except (OverflowError, UnicodeEncodeError):  # what the fast encoder cannot write
+        return json.dumps(value, indent=2).encode("ascii")
+
+
+def indented(text: bytes) -> bytes:
+    """JSON text with two spaces for each level where it is short enough to be read."""
+    if len(text) >= INDENT_BELOW:
+        return text
+    try:
+        return msgspec.json.format(text, indent=2)
+    except msgspec.DecodeError:  # a lone surrogate, which is only sent as it came
+        return text
+
+
+def root_link(base: str) -> Header:
+    """The header that leads to the registry from everywhere (HT-04)."""
+    return b"link", f"<{base}>;rel=xregistry-root".encode("ascii", "xmlcharrefreplace")
+
+
+def answer_of(reply: Reply, request: Request, incoming: Incoming) -> Answer:
+    """The response to a request that worked."""
+    headers = [root_link(request.base), *_links(reply, request, incoming), *_places(reply)]
+    body, rest = b"", reply.pieces
+    if reply.document is not None:
+        headers += _document_headers(reply.document, request)
+        body = reply.document.content
+    elif rest is not None:
+        headers.append(JSON)
+        body, more = take(rest, INDENT_BELOW)
+        if not more:
+            body, rest = indented(body), None
+    elif reply.outcome != "deleted":
+        headers.append(JSON)
+        body = encode_json(reply.body)
+    if request.correlation:
+        headers.append((b"xRegistry-xregcorrelationid", request.correlation.encode("ascii")))
+    return completed(
+        _STATUS[reply.outcome],
+        headers,
+        body,
+        rest=rest,
+        place=request.target.place.name.lower(),
+        tag=reply.tag if request.action == "get" and not reply.volatile else None,
+        gzips=incoming.gzip(),
+    )
+
+
+def _places(reply: Reply) -> list[Header]:
+    found = ((b"location", reply.location), (b"content-location", reply.content_location))
+    return [(name, plain_value(url).encode("ascii")) for name, url in found if url]
+
+
+def _links(reply: Reply, request: Request, incoming: Incoming) -> list[Header]:
+    """The link to the next page, while there is one (PG-02..PG-04)."""
+    if not reply.next:
+        return []
+    raw = incoming.query.decode("latin-1").split("&")
+    kept = [part for part in raw if part and part.partition("=")[0] != CURSOR]
+    query = "&".join([*kept, f"{CURSOR}={quote(reply.next, safe='')}"])
+    url = plain_value(f"{request.base}{quote(request.path)}?{query}").replace(">", "%3E")
+    count = "" if reply.total is None else f";count={reply.total}"
+    return [(b"link", f"<{url}>;rel=next{count}".encode("ascii"))]
+
+
+def _document_headers(document: Document, request: Request) -> list[Header]:
+    """The headers of a document; nothing in it may run in the name of this server."""
+    headers = write_headers(document.attributes, request.wire)
+    if document.contenttype:
+        headers.append((b"content-type", plain_value(document.contenttype).encode("ascii")))
+    return [
+        *headers,
+        (b"content-disposition", request.target.resource.encode("ascii", "ignore")),
+        (b"x-content-type-options", b"nosniff"),
+        (b"content-security-policy", b"sandbox"),
+    ]
