@@ -39,6 +39,10 @@ warehouse = "lake"
 [dead-letters]
 warehouse = "lake"
 format = "json"
+
+[serve]
+db = "sqlite:catalog.db"
+import = ["catalog/"]
 """
 
 
@@ -52,11 +56,19 @@ def _cell(text: str) -> str:
 
 
 def _commands() -> Iterator[tuple[str, click.Command, click.Context]]:
-    ctx = click.Context(main, info_name="heraldry")
-    for name in main.list_commands(ctx):
-        command = main.get_command(ctx, name)
+    yield from _of_group(main, click.Context(main, info_name="heraldry"), "")
+
+
+def _of_group(
+    group: click.Group, ctx: click.Context, path: str
+) -> Iterator[tuple[str, click.Command, click.Context]]:
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
         assert command is not None
-        yield name, command, click.Context(command, info_name=name, parent=ctx)
+        inner = click.Context(command, info_name=name, parent=ctx)
+        yield f"{path}{name}", command, inner
+        if isinstance(command, click.Group):
+            yield from _of_group(command, inner, f"{path}{name} ")
 
 
 def _default(parameter: click.Option) -> str:
@@ -74,7 +86,8 @@ def _options(command: click.Command) -> str:
         if isinstance(parameter, click.Option):
             metavar = "" if parameter.is_flag else f" {parameter.metavar or _choices(parameter)}"
             names = ", ".join(sorted(parameter.opts, key=len, reverse=True))
-            env = f"`{parameter.envvar}`" if isinstance(parameter.envvar, str) else ""
+            named = parameter.envvar or ()
+            env = ", ".join(f"`{one}`" for one in ([named] if isinstance(named, str) else named))
             rows.append((f"`{names}{metavar}`", parameter.help or "", _default(parameter), env))
     return _table(("option", "meaning", "default", "environment"), rows)
 
@@ -92,7 +105,8 @@ def cli_page() -> str:
         usage = command.get_usage(ctx).removeprefix("Usage: ")
         example = (command.epilog or "").rpartition("\n")[2].strip()
         parts += [f"\n## heraldry {name}\n", inspect.cleandoc(command.help or ""), ""]
-        parts += [f"```text\n{usage}\n```\n", _options(command), ""]
+        parts += [f"```text\n{usage}\n```\n"]
+        parts += [_options(command), ""] if command.params else []
         parts += ["For example:\n", f"```text\n{example}\n```"]
     return "\n".join(parts) + "\n"
 
@@ -104,7 +118,8 @@ def settings_page() -> str:
 
     def row(setting: Setting, users: str) -> tuple[str, ...]:
         default = "" if setting.default in (None, ()) else f"`{setting.default}`".lower()
-        return f"`{setting.name}`", f"`{setting.env}`", default, users, setting.help
+        env = f"`{setting.env}`" + (f", `{setting.also}`" if setting.also else "")
+        return f"`{setting.name}`", env, default, users, setting.help
 
     rows = [row(setting, "before the command") for setting in PROCESS]
     for setting in SETTINGS:

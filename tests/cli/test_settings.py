@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 from heraldry.cli import main
 from heraldry.cli.main import options_by_command
-from heraldry.cli.settings import PROCESS, SETTINGS, find_config, read_config
+from heraldry.cli.settings import CATALOG, PROCESS, SETTINGS, find_config, read_config
 from heraldry.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,3 +104,34 @@ def test_the_order_of_settings(
     )
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("[") is json
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        pytest.param("a:b/c", ["a", "b/c"], id="paths"),
+        pytest.param("http://h:8080/r:a", ["http://h:8080/r", "a"], id="address-first"),
+        pytest.param(
+            "a:https://h:http://[::1]:80", ["a", "https://h", "http://[::1]:80"], id="both"
+        ),
+    ],
+)
+@pytest.mark.skipif(os.pathsep != ":", reason="paths are separated otherwise here")
+def test_a_variable_holds_paths_and_addresses(text: str, places: list[str]) -> None:
+    assert [*CATALOG.split_envvar_value(text)] == places
+
+
+def test_a_table_of_a_command_with_commands_is_for_each_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("heraldry.toml").write_text("[model]\nserver = 'http://127.0.0.1:9'\n")
+    refused = CliRunner().invoke(main, ["model", "get"])
+    assert refused.exit_code == 2
+    assert "http://127.0.0.1:9" in refused.stderr
+
+
+def test_our_variable_comes_before_that_of_another_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, port in (("XR_SERVER", 7), ("HERALDRY_SERVER", 9)):
+        monkeypatch.setenv(name, f"127.0.0.1:{port}")
+        assert f"http://127.0.0.1:{port}" in CliRunner().invoke(main, ["get"]).stderr

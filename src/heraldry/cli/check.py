@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heraldry.cli.opening import catalogs, fetch_options
 from heraldry.cli.output import plural, width, wrap, write_json
-from heraldry.cli.settings import example, option
+from heraldry.cli.settings import CATALOG, example, option
 from heraldry.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ _PART = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^",])+,?|.')
     short_help="Findings about catalog documents, with advice.",
     epilog=example("heraldry check --strict catalog/ orders.xreg.json"),
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True))
-@option("allow")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=CATALOG)
+@fetch_options
 @option("strict")
 @option("format")
 @click.pass_context
@@ -36,7 +37,7 @@ def command(
 ) -> None:
     """Check catalog documents: every finding with its file, place, rule and advice.
 
-    All PATHs (files or folders) together are one catalog. The exit code is 1 when there are
+    All PATHs (files, folders or URLs) together are one catalog. The exit code is 1 when there are
     errors; a file that cannot be read is one, and the other files are checked all the same.
     """
     files, findings = examine(paths, allow)
@@ -53,14 +54,13 @@ def examine(
 ) -> tuple[tuple[str, ...], list[Finding]]:
     """The documents behind some paths, and everything there is to say about them."""
     from heraldry.client.resolver import Resolver
-    from heraldry.dialects.load import load_each
     from heraldry.messages import lint
 
     resolver = Resolver(allow=allow)
     findings: list[Finding] = []
     loaded: dict[str, Catalog] = {}
     files: dict[str, int] = {}
-    for file, found in load_each(*paths):
+    for file, found in catalogs().load_each(*paths):
         files.setdefault(file, len(files))
         if isinstance(found, DocumentError):
             findings.append(_unreadable(found))

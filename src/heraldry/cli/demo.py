@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heraldry.cli.demo_registry import registry
 from heraldry.cli.output import count, plural, shorten, width, wrap, write_json
 from heraldry.cli.settings import example, option
 from heraldry.errors import PipelineError, UsageError
@@ -52,6 +53,11 @@ class Place:
         return self.own / CATALOG
 
     @property
+    def registry(self) -> Path:
+        """The database of the registry."""
+        return self.own / "registry.db"
+
+    @property
     def stream(self) -> Path:
         """The folder of the messages."""
         return self.own / "stream"
@@ -92,9 +98,10 @@ def command(to: Path, messages: int, seed: int, keep: bool, master: str, output:
     place = Place(warehouse=to)
     prepare(place, keep=keep)
     text = output == "text"
-    catalog = _open(place)
-    if text:
-        _write_catalog(place, catalog)
+    with registry(place.registry, place.catalog) as address:
+        catalog = _open(place, address)
+        if text:
+            _write_catalog(address, catalog)
     stream = _make(place, messages, seed)
     if text:
         _write_stream(stream)
@@ -132,10 +139,10 @@ def example_catalog() -> bytes:
     return (packed if packed.is_file() else checkout).read_bytes()
 
 
-def _open(place: Place) -> Catalog:
-    from heraldry.dialects.load import load
+def _open(place: Place, address: str) -> Catalog:
+    from heraldry.client.registry_catalog import Catalogs
 
-    return load(place.catalog)
+    return Catalogs(cache=place.own / "cache").load(address)
 
 
 def _make(place: Place, messages: int, seed: int) -> Stream:
@@ -170,12 +177,12 @@ def _heading(name: str, text: str) -> None:
     click.echo(click.style(name.ljust(13), bold=True) + text)
 
 
-def _write_catalog(place: Place, catalog: Catalog) -> None:
+def _write_catalog(address: str, catalog: Catalog) -> None:
     groups = len(catalog.groups.get("messagegroups", {}))
     messages = sum(1 for _ in catalog.resources("messages"))
     schemas = sum(1 for _ in catalog.resources("schemas"))
     holds = f"{plural(groups, 'group')}, {plural(messages, 'message')}, {plural(schemas, 'schema')}"
-    _heading("Catalog", f"{place.catalog}   {holds}")
+    _heading("Registry", f"{address}/   {holds}")
 
 
 def _write_stream(stream: Stream) -> None:
@@ -218,6 +225,7 @@ def _write_end(report: LandReport, place: Place) -> None:
         click.echo(f"Try: heraldry tables --warehouse {place.warehouse} --rows 2")
         click.echo(f"     heraldry dead-letters --warehouse {place.warehouse} --rows 5")
         xid = "/messagegroups/luggage/messages/checkedin"
+        click.echo(f"     heraldry serve --db sqlite:{place.registry}")
         click.echo(f"     heraldry build --catalog {place.catalog} {xid} --sample")
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heraldry.cli.opening import catalogs, fetch_options
 from heraldry.cli.output import plural, wrap, write_json
-from heraldry.cli.settings import example, option
+from heraldry.cli.settings import CATALOG, example, option
 
 if TYPE_CHECKING:
     from heraldry.messages.difference import DefinitionChange
@@ -36,15 +37,15 @@ class Line:
     short_help="What a new version of a catalog breaks.",
     epilog=example("heraldry diff main/catalog catalog --format markdown"),
 )
-@click.argument("old", metavar="OLD", type=click.Path(exists=True))
-@click.argument("new", metavar="NEW", type=click.Path(exists=True))
+@click.argument("old", metavar="OLD", type=CATALOG)
+@click.argument("new", metavar="NEW", type=CATALOG)
 @click.option(
     "--compatibility",
     metavar="MODE",
     help="Judge by backward, forward or full. [default: what a schema's own compatibility "
     "says, else backward]",
 )
-@option("allow")
+@fetch_options
 @option(
     "format",
     type=click.Choice(["text", "json", "markdown"]),
@@ -61,17 +62,17 @@ def command(
 ) -> None:
     """Compare two versions of a catalog: definitions, payload schemas, and tables.
 
-    OLD and NEW are documents or folders. backward asks whether readers of NEW understand messages
-    of OLD, forward whether readers of OLD understand messages of NEW, full both. The exit code is
-    1 when a change is breaking (a definition is gone, messages are refused, or a table no longer
-    takes them), and for a document that cannot be parsed. A change nobody can decide on is shown
-    as undecided, and is not breaking.
+    OLD and NEW are documents, folders or URLs. backward asks whether readers of NEW understand
+    messages of OLD, forward whether readers of OLD understand messages of NEW, full both. The exit
+    code is 1 when a change is breaking (a definition is gone, messages are refused, or a table no
+    longer takes them), and for a document that cannot be parsed. A change nobody can decide on is
+    shown as undecided, and is not breaking.
     """
     from heraldry.client.resolver import Resolver
-    from heraldry.dialects.load import load
     from heraldry.messages.difference import difference
 
     resolve = Resolver(allow=allow).resolve
+    load = catalogs().load
     found = difference(resolve(load(old)), resolve(load(new)), compatibility)
     found = tuple(sorted(found, key=lambda one: _ORDER.index(_gravity(one))))
     if output == "json":

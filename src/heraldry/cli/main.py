@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 import click
@@ -25,8 +26,20 @@ COMMANDS = (
     "tables",
     "dead-letters",
     "demo",
+    "serve",
+    "get",
+    "create",
+    "update",
+    "upsert",
+    "delete",
+    "import",
+    "export",
+    "model",
 )
 """In the order a newcomer meets them; each is a module of this package."""
+
+_MODULES = {"import": "import_catalog", "export": "export_catalog"}
+"""Modules that cannot have the name of their command."""
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 
@@ -42,7 +55,8 @@ class LazyGroup(click.Group):
         """The command of a name, from its module."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"heraldry.cli.{cmd_name.replace('-', '_')}")
+        name = _MODULES.get(cmd_name, cmd_name.replace("-", "_"))
+        module = importlib.import_module(f"heraldry.cli.{name}")
         command: click.Command = module.command
         return command
 
@@ -73,7 +87,16 @@ class LazyGroup(click.Group):
         return result
 
 
-_EXTRAS = {"pyspark": "spark", "pyarrow": "spark", "deltalake": "spark"}
+_EXTRAS = {
+    "pyspark": "spark",
+    "pyarrow": "spark",
+    "deltalake": "spark",
+    "apsw": "server",
+    "starlette": "server",
+    "uvicorn": "server",
+    "psycopg": "postgres",
+    "psycopg_pool": "postgres",
+}
 
 
 def _extra(error: ModuleNotFoundError) -> MissingExtraError | None:
@@ -88,19 +111,40 @@ def _show(ctx: click.Context, error: HeraldryError) -> None:
 
 
 def options_by_command(group: click.Group, ctx: click.Context) -> dict[str, dict[str, str]]:
-    """The long names of every command's options, with the parameter each belongs to."""
+    """The long names of every command's options, with the parameter each belongs to.
+
+    A command with commands of its own has the options of all of them.
+    """
     found: dict[str, dict[str, str]] = {}
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         assert command is not None
-        found[name] = {
-            flag.removeprefix("--"): parameter.name or ""
-            for parameter in command.params
-            if isinstance(parameter, click.Option)
-            for flag in parameter.opts
-            if flag.startswith("--")
-        }
+        found[name] = _options(command)
+        if isinstance(command, click.Group):
+            for options in options_by_command(command, ctx).values():
+                found[name] |= options
     return found
+
+
+def _options(command: click.Command) -> dict[str, str]:
+    return {
+        flag.removeprefix("--"): parameter.name or ""
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for flag in parameter.opts
+        if flag.startswith("--")
+    }
+
+
+def _defaults(group: click.Group, ctx: click.Context, file: Path) -> dict[str, Any]:
+    """The defaults of a file as click wants them: commands of a command one level deeper."""
+    defaults = read_config(file, options_by_command(group, ctx))
+    for name in defaults:
+        command = group.get_command(ctx, name)
+        if isinstance(command, click.Group):
+            inner = [*command.list_commands(ctx)]
+            defaults[name] = dict.fromkeys(inner, defaults[name])
+    return defaults
 
 
 @click.group(
@@ -115,11 +159,12 @@ def options_by_command(group: click.Group, ctx: click.Context) -> dict[str, dict
 def main(ctx: click.Context, config: str | None, debug: bool) -> None:
     """Describe messages once; then check, build, recognise and land them.
 
-    A catalog is a CNCF xRegistry document (JSON or YAML) or a folder of them. Results go to
-    standard output, progress to standard error. The exit code is 0 when all is done, 1 when
-    something was found (errors in a catalog, a message that matches nothing, a breaking change),
-    and 2 when the command could not be carried out.
+    A catalog is a CNCF xRegistry document (JSON or YAML), a folder of them, or a registry's URL.
+    Results go to standard output, progress to standard error. The exit code is 0 when all is
+    done, 1 when something was found (errors in a catalog, a message that matches nothing, a
+    breaking change, a request that a registry refuses), and 2 when the command could not be
+    carried out.
     """
     assert isinstance(ctx.command, click.Group)
     if (file := find_config(config)) is not None:
-        ctx.default_map = read_config(file, options_by_command(ctx.command, ctx))
+        ctx.default_map = _defaults(ctx.command, ctx, file)

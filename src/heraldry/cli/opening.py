@@ -3,22 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from heraldry.cli.output import progress
 from heraldry.cli.settings import option
 
 if TYPE_CHECKING:
+    from heraldry.client.registry_catalog import Catalogs
     from heraldry.messages.catalog import MessageCatalog
+
+_CACHE = "heraldry.catalog-cache"
+
+
+def _keep(ctx: click.Context, parameter: click.Parameter, folder: str | None) -> None:
+    ctx.meta[_CACHE] = folder
+
+
+def fetch_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options about what may be fetched for a catalog, and where copies are kept."""
+    cache = option("catalog-cache", expose_value=False, callback=_keep)
+    return option("allow")(cache(command))
 
 
 def catalog_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that name a catalog, and what may be fetched for it."""
-    return option("catalog", required=True)(option("allow")(command))
+    return option("catalog", required=True)(fetch_options(command))
+
+
+def catalogs() -> Catalogs:
+    """Loads catalogs by path and address; says on standard error where it takes an old copy."""
+    from heraldry.client.registry_catalog import Catalogs
+
+    folder = click.get_current_context().meta.get(_CACHE)
+    return Catalogs(
+        cache=Path(folder) if folder else None, tell=lambda text: progress(f"heraldry: {text}")
+    )
 
 
 def open_catalog(paths: Sequence[str], allow: tuple[str, ...]) -> MessageCatalog:
-    """The catalog of some paths, with the base messages that may be fetched."""
+    """The catalog of some paths and addresses, with the base messages that may be fetched."""
     from heraldry.client.resolver import Resolver
-    from heraldry.messages.catalog import open as open_
+    from heraldry.messages.catalog import MessageCatalog
 
-    return open_(*paths, resolver=Resolver(allow=allow))
+    return MessageCatalog(Resolver(allow=allow).resolve(catalogs().load(*paths)))

@@ -6,8 +6,10 @@ setting has one name, one default and one explanation everywhere.
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,29 @@ from heraldry.errors import UsageError
 CONFIG_FILE = "heraldry.toml"
 """Read from the working directory when no other file is named."""
 
-_CATALOG = click.Path(exists=True)
+
+class CatalogPlace(click.Path):
+    """A path that exists, or the address of a registry or document."""
+
+    _PLACES = re.compile(r"https?://(?:\[[^]]*\]|[^:/]+)(?::\d+)?[^:]*|[^:]+")
+
+    def __init__(self) -> None:
+        super().__init__(exists=True)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """The place as it was given."""
+        if isinstance(value, str) and value.startswith(("http://", "https://")):
+            return value
+        return super().convert(value, param, ctx)
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        """The places of a variable, which separates them as ``PATH`` does."""
+        return self._PLACES.findall(rv) if os.pathsep == ":" else rv.split(os.pathsep)
+
+
+CATALOG = CatalogPlace()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +59,8 @@ class Setting:
     is_flag: bool = False
     multiple: bool = False
     short: str | None = None
+    also: str = ""
+    """A variable of another tool that is looked at after our own."""
 
     @property
     def key(self) -> str:
@@ -54,10 +80,17 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="catalog",
         env="HERALDRY_CATALOG",
-        type=_CATALOG,
-        metavar="PATH",
+        type=CATALOG,
+        metavar="PATH|URL",
         multiple=True,
-        help="A catalog document or a folder of them; repeat it to merge several.",
+        help="A catalog document, a folder of them or a registry's URL; repeatable: merged.",
+    ),
+    Setting(
+        name="catalog-cache",
+        env="HERALDRY_CATALOG_CACHE",
+        type=click.Path(file_okay=False),
+        metavar="DIR",
+        help="Where copies of fetched catalogs are kept. [default: heraldry in the user's cache]",
     ),
     Setting(
         name="allow",
@@ -144,6 +177,77 @@ SETTINGS: tuple[Setting, ...] = (
         metavar="URL",
         help="Where the server is, instead of the endpoint's own address.",
     ),
+    Setting(
+        name="server",
+        short="-s",
+        env="HERALDRY_SERVER",
+        also="XR_SERVER",
+        default="http://127.0.0.1:8080",
+        metavar="URL",
+        help="The registry to talk to.",
+    ),
+    Setting(
+        name="db",
+        env="HERALDRY_DB",
+        default="sqlite:heraldry.db",
+        metavar="DATABASE",
+        help="Where the registry is kept: sqlite:FILE or postgresql://...; made when new.",
+    ),
+    Setting(
+        name="host",
+        env="HERALDRY_HOST",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="The address to listen at; 0.0.0.0 is all of them.",
+    ),
+    Setting(
+        name="port",
+        env="HERALDRY_PORT",
+        default=8080,
+        type=click.IntRange(0, 65535),
+        metavar="PORT",
+        help="The port to listen at; 0 takes a free one.",
+    ),
+    Setting(
+        name="registry-id",
+        env="HERALDRY_REGISTRY_ID",
+        metavar="ID",
+        help='The id of a new registry. [default: "heraldry"]',
+    ),
+    Setting(
+        name="model",
+        env="HERALDRY_MODEL",
+        metavar="messaging|none|FILE",
+        help='The model of a new registry; FILE is JSON or YAML. [default: "messaging"]',
+    ),
+    Setting(
+        name="specversion",
+        env="HERALDRY_SPECVERSION",
+        default="1.0-rc2",
+        type=click.Choice(["1.0-rc2", "1.0-rc4"]),
+        help="The version that is spoken where a request asks for none.",
+    ),
+    Setting(
+        name="base-url",
+        env="HERALDRY_BASE_URL",
+        metavar="URL",
+        help="The address that clients see. [default: as each request has it]",
+    ),
+    Setting(
+        name="allow-include",
+        env="HERALDRY_ALLOW_INCLUDE",
+        metavar="URL",
+        multiple=True,
+        help="Let models include and proxyurl read what is at addresses that begin so; repeatable.",
+    ),
+    Setting(
+        name="import",
+        env="HERALDRY_IMPORT",
+        type=click.Path(exists=True),
+        metavar="PATH",
+        multiple=True,
+        help="Add a catalog document or a folder of them at the start; repeatable.",
+    ),
 )
 
 PROCESS: tuple[Setting, ...] = (
@@ -173,7 +277,7 @@ def option(name: str, **changes: Any) -> Decorator:
     """The click option of a setting; ``changes`` override what one command does differently."""
     setting = _BY_NAME[name]
     declared: dict[str, Any] = {
-        "envvar": setting.env,
+        "envvar": [setting.env, setting.also] if setting.also else setting.env,
         "default": setting.default,
         "help": setting.help,
         "show_default": setting.default is not None and not setting.is_flag,
@@ -185,8 +289,8 @@ def option(name: str, **changes: Any) -> Decorator:
     if setting.multiple:
         declared |= {"multiple": True, "default": ()}
     names = [f"--{name}", *([setting.short] if setting.short else [])]
-    # "from" is no identifier; click would hand it over under that very name.
-    target = {"from": "source", "format": "output"}.get(name, setting.key)
+    # "from" and "import" are no identifiers; click would hand them over under those very names.
+    target = {"from": "source", "format": "output", "import": "imports"}.get(name, setting.key)
     return click.option(*names, target, **(declared | changes))
 
 

@@ -41,7 +41,7 @@ class Resolver:
         wanted = tuple(dict.fromkeys(external_bases(catalog)))
         if not self.allow or not wanted:
             return catalog
-        return replace(catalog, external=_run(self._fetch(wanted)))
+        return replace(catalog, external=run(self._fetch(wanted)))
 
     async def _fetch(self, wanted: Iterable[str]) -> dict[str, External]:
         async with open_fetcher(AllowList.of(self.allow), self.limits) as fetcher:
@@ -100,7 +100,7 @@ class _Walk:
         return Limits(size=self.limits.size)
 
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Coroutine[Any, Any, T]) -> T:
     """Wait for some work, also where the caller is itself in an event loop."""
     import asyncio
     from concurrent.futures import ThreadPoolExecutor

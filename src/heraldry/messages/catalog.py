@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from heraldry.client.registry_catalog import Catalogs
 from heraldry.client.resolver import Resolver
-from heraldry.dialects.load import load
 from heraldry.errors import MessageError, UnknownDefinitionError, UsageError
 from heraldry.messages import lint
 from heraldry.messages.build import BuiltMessage, Clock, NewId, build, new_id, now
@@ -53,13 +53,15 @@ __all__ = [
 
 
 def open(  # noqa: A001 - heraldry.open reads best
-    *paths: str | Path, resolver: Resolver | None = None
+    *paths: str | Path, resolver: Resolver | None = None, cache: Path | None = None
 ) -> MessageCatalog:
-    """The catalog of files and folders, ready to build, match and judge messages.
+    """The catalog of files, folders and registries, ready to build, match and judge messages.
 
-    Base messages that are kept elsewhere are fetched by the ``resolver``, now or never.
+    A registry is named by its URL; a copy is kept in ``cache`` (by default the user's cache
+    folder) and used, with a warning, where the registry cannot be reached. Base messages that are
+    kept elsewhere are fetched by the ``resolver``, now or never.
     """
-    catalog = load(*paths)
+    catalog = Catalogs(cache=cache).load(*paths)
     return MessageCatalog(resolver.resolve(catalog) if resolver else catalog)
 
 

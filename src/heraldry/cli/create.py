@@ -1,0 +1,27 @@
+"""``heraldry create``: add an entity to a registry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from heraldry.cli.registry_changes import Change, carry_out, change_options
+from heraldry.cli.settings import example
+
+
+@click.command(
+    "create",
+    short_help="Add an entity to a registry.",
+    epilog=example("heraldry create /schemagroups/shop/schemas/order -d @order.avsc"),
+)
+@change_options
+def command(server: str, output: str, **asked: Any) -> None:
+    """Create what is at PATH; it must not be there yet.
+
+    PATH is an entity (missing parents are made, too) or a collection, whose data has entities by
+    id. The data of a resource with a document is that document; with --details, --set or --del it
+    is metadata. Data comes first, then --del, then --set. A
+    VALUE is a number, true, false, null, JSON, or else a string; '"5"' is a string.
+    """
+    carry_out(server, output, Change(before="absent", **asked))

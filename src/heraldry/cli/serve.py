@@ -1,0 +1,81 @@
+"""``heraldry serve``: a registry over HTTP, in a file or in PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from heraldry.cli.output import progress, write_json
+from heraldry.cli.settings import example, option
+from heraldry.errors import UsageError
+
+_BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
+
+
+@click.command(
+    "serve",
+    short_help="A registry over HTTP.",
+    epilog=example("heraldry serve --db sqlite:catalog.db --import examples/shop"),
+)
+@option("db")
+@option("host")
+@option("port")
+@option("registry-id")
+@option("model")
+@option("specversion")
+@option("base-url")
+@option("allow-include")
+@option("import")
+@option("format")
+def command(
+    db: str,
+    host: str,
+    port: int,
+    registry_id: str | None,
+    model: str | None,
+    specversion: str,
+    base_url: str | None,
+    allow_include: tuple[str, ...],
+    imports: tuple[str, ...],
+    output: str,
+) -> None:
+    """Serve a registry by the xRegistry 1.0 HTTP API, until interrupted.
+
+    A new database gets the id and the model that are given; one that exists keeps its own. What is
+    imported is added by the rules of a POST: it replaces what has the same ids and deletes
+    nothing. When clients can connect, the address is written to standard output.
+    """
+    from heraldry.cli.serve_registry import Opening, import_all, open_registry
+    from heraldry.dialects.xreg_1_0.wire import WIRES
+    from heraldry.server.app import create_app
+    from heraldry.server.running import address, end_on_sigterm, listen, run
+    from heraldry.server.settings import ServerSettings
+
+    end_on_sigterm()
+    base = _checked_base(base_url or "")
+    wire = next(one for one in WIRES if one.specversion == specversion)
+    opening = Opening(
+        database=db, id=registry_id, model=model, wire=wire, allow_include=allow_include
+    )
+    opened = open_registry(opening)
+    try:
+        for note in (*opened.notes, *import_all(opened.registry, imports)):
+            progress(note)
+        app = create_app(opened.registry, ServerSettings(base_url=base, wire=wire))
+        with listen(host, port) as listening:
+            url = base or address(listening)
+            if output == "json":
+                write_json({"url": url, "registryid": opened.id, "db": opened.database})
+            else:
+                click.echo(f"registry {opened.id} at {url}/")
+            run(app, listening)
+    finally:
+        opened.store.close()
+
+
+def _checked_base(url: str) -> str:
+    """The address that clients see, without a slash at its end; it becomes part of every reply."""
+    if url and not _BASE.fullmatch(url):
+        raise UsageError(f"--base-url {url!r} is no address", "write it as https://HOST/PATH")
+    return url.rstrip("/")
