@@ -10,6 +10,7 @@ from pathlib import Path
 import landing
 import matching
 import payloads
+import registry
 
 
 def main() -> int:
@@ -22,9 +23,10 @@ def main() -> int:
     options.to.mkdir(parents=True, exist_ok=True)
     schemas = payloads.run()
     matches = matching.run()
+    catalogs = registry.run_all(options.to / "registry")
     results = landing.run(options.to, options.messages, options.rounds)
-    results |= {"payloads": schemas, "matching": matches}
-    results["goals"] |= schemas.pop("goals") | matches.pop("goals")
+    results |= {"payloads": schemas, "matching": matches, "registry": catalogs}
+    results["goals"] |= schemas.pop("goals") | matches.pop("goals") | catalogs.pop("goals")
     (options.to / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     print(json.dumps(results, indent=2))
     for goal, reached in results["goals"].items():
