@@ -12,7 +12,6 @@ from heraldry.model.constraints import rules_of
 from heraldry.model.datatypes import check_id
 from heraldry.registry.bodies import entries_of
 from heraldry.registry.entity_names import group_names, resource_names
-from heraldry.registry.entity_rules import check_entity
 from heraldry.registry.journal import differing
 from heraldry.registry.merge import check_same_id, merged
 from heraldry.registry.resources import write_resource
@@ -109,7 +108,6 @@ def _save(
     values = conform(
         names.attributes, values, subject=xid, model=unit.model, computed=names.computed
     )
-    check_entity(values, xid)
     rules_of(type, values.get("constraints"), subject=xid)
     if row is None:
         row = Row(

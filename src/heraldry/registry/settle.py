@@ -11,7 +11,6 @@ from heraldry.model.matchversions import check_matching
 from heraldry.registry.defaults import order_versions
 from heraldry.registry.documents import check_compatibility, check_formats
 from heraldry.registry.draft import resource_row, version_row
-from heraldry.registry.entity_rules import check_entity
 from heraldry.registry.journal import differing
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ def _checked(unit: Unit, names: Names, values: Mapping[str, Any], subject: str) 
     found = conform(
         names.attributes, shown, subject=subject, model=unit.model, computed=names.computed
     )
-    check_entity(found, subject)
     return found | inside if inside else found
 
 

@@ -12,7 +12,6 @@ from heraldry.registry.bodies import entries_of, object_body
 from heraldry.registry.capabilities import require_available, stored_capabilities
 from heraldry.registry.capabilities_change import change_capabilities
 from heraldry.registry.entity_names import registry_names
-from heraldry.registry.entity_rules import check_entity
 from heraldry.registry.groups import write_group
 from heraldry.registry.journal import differing
 from heraldry.registry.merge import check_same_id, merged
@@ -56,7 +55,6 @@ def _write_attributes(unit: Unit, body: Mapping[str, Any], *, patch: bool) -> No
     values = conform(
         names.attributes, values, subject="/", model=unit.model, computed=names.computed
     )
-    check_entity(values, "/")
     unit.journal.updated("/", differing(old, values))
     unit.written.add(0)
     unit.set_state(replace(unit.state, attributes=values))
