@@ -25,8 +25,9 @@ help: ## list the targets
 run: $(VENV) java ## the demo: a catalog and a stream of messages become typed tables in build/demo
 	@$(BIN)/heraldry demo --to build/demo $(ARGS)
 
+# The many short-lived JVMs of the tests need no thorough compiler.
 test: $(VENV) java ## all tests, in parallel and in random order
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	@SPARK_SUBMIT_OPTS="$${SPARK_SUBMIT_OPTS:--XX:TieredStopAtLevel=1}" $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 check: $(VENV) ## lint, format, types, layers, dependencies, generated pages
 	@$(BIN)/ruff check .
@@ -53,7 +54,7 @@ lock: ## resolve the dependencies anew (needs uv; ARGS=--upgrade takes newer one
 	@command -v uv >/dev/null || { echo "heraldry: uv is needed to lock: pipx install uv" >&2; exit 1; }
 	@uv pip compile -q $(LOCK) $(ARGS) requirements/build.in -o requirements/build.txt
 	@uv pip compile -q $(LOCK) $(ARGS) requirements/xrcg.in -o requirements/xrcg.txt
-	@uv pip compile -q $(LOCK) $(ARGS) --extra spark --extra fast --extra avro --extra protobuf --extra xsd --extra kafka --extra mqtt --extra nats --extra server --extra postgres --group dev pyproject.toml -o requirements/dev.txt
+	@uv pip compile -q $(LOCK) $(ARGS) --extra spark --extra connect --extra fast --extra avro --extra protobuf --extra xsd --extra kafka --extra mqtt --extra nats --extra server --extra postgres --group dev pyproject.toml -o requirements/dev.txt
 	@uv pip compile -q $(LOCK) $(ARGS) -c requirements/dev.txt --extra amqp pyproject.toml -o requirements/amqp.txt
 
 LOCK := --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --python-version 3.11
