@@ -321,3 +321,16 @@ class ClientError(HeraldryError):
         said = title or detail or "no reason was given"
         more = f"\n  {detail}" if title and detail else ""
         return f"{self.url} answered {self.code}: {said}{more}"
+
+
+class RawLogError(HeraldryError):
+    """A raw log that cannot be written or read as it is; ``advice`` says what would help."""
+
+    status = 503
+
+    def __init__(self, path: str, reason: str, advice: str = "") -> None:
+        super().__init__(path, reason, advice)
+        self.path, self.reason, self.advice = path, reason, advice
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}" + (f" ({self.advice})" if self.advice else "")

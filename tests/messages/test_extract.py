@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from heraldry.messages.envelopes.cloudevents import ATTRIBUTES
 from heraldry.messages.extract import EXTENSIONS, envelope_row, extensions_text
 from heraldry.schemas.columns import Scalar
 from tests.messages.airport import airport, event, xid
@@ -23,7 +24,11 @@ def test_attributes_are_columns_of_their_type() -> None:
     assert columns["time"].type == Scalar("timestamp")
     assert columns["priority"].type == Scalar("integer")
     assert columns[EXTENSIONS].type == Scalar("json")
-    assert CATALOG[xid("reading")].compiled.envelope_columns == ()
+
+
+def test_every_table_has_the_attributes_of_events() -> None:
+    columns = CATALOG[xid("reading")].compiled.envelope_columns
+    assert [one.key for one in columns] == [*ATTRIBUTES, EXTENSIONS]
 
 
 def test_a_row_of_attributes() -> None:

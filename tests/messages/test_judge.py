@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Accepted, Rejected
-from tests.messages.airport import CHECKED_IN, airport, catalog_of, event, line, xid
+from tests.messages.airport import CHECKED_IN, SCHEMA, airport, catalog_of, event, line, xid
 
 CATALOG = airport()
 GOOD = line(event({"weight": 17.5, "pieces": 1}, time="2026-11-16T08:30:00Z", gate="A1"))
@@ -40,7 +40,152 @@ def test_a_line_of_a_protocol() -> None:
     verdict = CATALOG.judge(line(sent))
     assert isinstance(verdict, Accepted)
     assert verdict.match.values == {"belt": "7", "sensor": "t1", "unit": "K"}
-    assert verdict.envelope == {}
+    assert verdict.native
+    assert {name: value for name, value in verdict.envelope.items() if value is not None} == {
+        "ce_specversion": "1.0"
+    }
+
+
+WEIGHED: dict[str, Any] = {
+    "protocol": "KAFKA",
+    "protocoloptions": {"topic": "scales-{scale}", "key": "{tag}"},
+    "envelope": "CloudEvents/1.0",
+    "envelopemetadata": {
+        "type": {"value": "airport.luggage.weighed"},
+        "source": {"type": "uritemplate", "value": "/scales/{scale}"},
+        "subject": {"value": "{tag}"},
+        "time": {"required": True},
+        "unit": {"value": "kg"},
+    },
+    "dataschemaformat": "JSONSchema/draft-07",
+    "dataschema": SCHEMA,
+}
+
+
+def weighed(payload: Any = None, **metadata: Any) -> bytes:
+    sent = {"topic": "scales-7", "key": "a b", **metadata}
+    return line({"protocol": "KAFKA", "metadata": sent, "payload": payload or {"weight": 3}})
+
+
+def without(**changes: Any) -> dict[str, Any]:
+    return {**WEIGHED, "envelopemetadata": {**WEIGHED["envelopemetadata"], **changes}}
+
+
+def test_a_message_that_is_no_event_is_mapped() -> None:
+    verdict = catalog_of(weighed=WEIGHED).judge(weighed())
+    assert isinstance(verdict, Accepted)
+    assert verdict.native
+    assert verdict.match.values == {"scale": "7", "tag": "a b"}
+    assert verdict.row["weight"] == 3
+    assert {name: value for name, value in verdict.envelope.items() if value is not None} == {
+        "ce_source": "/scales/7",
+        "ce_type": "airport.luggage.weighed",
+        "ce_specversion": "1.0",
+        "ce_subject": "a%20b",
+        "ce_datacontenttype": "application/json",
+        "ce_unit": "kg",
+    }
+
+
+def test_an_event_on_the_same_protocol_is_judged_by_its_attributes() -> None:
+    sent = {"id": "1", "source": "/scales/7", "type": "airport.luggage.weighed", "subject": "a b"}
+    sent |= {"specversion": "1.0", "time": "2026-11-16T08:30:00Z", "unit": "kg"}
+    headers = {f"ce_{name}": value for name, value in sent.items()}
+    verdict = catalog_of(weighed=WEIGHED).judge(weighed(headers=headers))
+    assert isinstance(verdict, Accepted), verdict
+    assert not verdict.native
+    assert verdict.envelope["ce_id"] == "1"
+    wrong = catalog_of(weighed=WEIGHED).judge(weighed(headers=headers | {"ce_subject": "x"}))
+    assert isinstance(wrong, Rejected)
+    assert ("metadata.key", "placeholder") in [(p.path, p.rule) for p in wrong.problems]
+
+
+def test_a_message_that_matches_as_it_is_stays_so() -> None:
+    bare = {name: value for name, value in WEIGHED.items() if not name.startswith("envelope")}
+    verdict = catalog_of(weighed=WEIGHED, bare=bare).judge(weighed())
+    assert isinstance(verdict, Accepted)
+    assert str(verdict.match.definition.xid) == xid("bare")
+    assert verdict.envelope["ce_type"] is None
+    payload = {name: WEIGHED[name] for name in ("dataschemaformat", "dataschema")}
+    verdict = catalog_of(weighed=WEIGHED, any=payload).judge(weighed())
+    assert isinstance(verdict, Accepted)
+    assert str(verdict.match.definition.xid) == xid("any")
+
+
+@pytest.mark.parametrize(
+    ("definition", "sent", "stage", "path", "rule"),
+    [
+        pytest.param(
+            WEIGHED, weighed(topic="belts-7"), "match", "metadata.topic", "template", id="topic"
+        ),
+        pytest.param(
+            WEIGHED, weighed({"weight": -3}), "validate", "/weight", "minimum", id="payload"
+        ),
+        pytest.param(
+            without(source={"value": "/airports/{airport}"}),
+            weighed(),
+            "map",
+            "attributes.source",
+            "placeholder",
+            id="no value",
+        ),
+        pytest.param(
+            without(gate={"required": True}),
+            weighed(),
+            "map",
+            "attributes.gate",
+            "required",
+            id="no attribute",
+        ),
+        pytest.param(
+            without(datacontenttype={"value": "application/json"}),
+            weighed(headers={"content-type": "text/json"}),
+            "map",
+            "attributes.datacontenttype",
+            "content-type",
+            id="content type",
+        ),
+        pytest.param(
+            without(time={"value": "{tag}"}), weighed(), "land", "attributes.time", "column", id="t"
+        ),
+    ],
+)
+def test_a_message_that_cannot_be_mapped(
+    definition: dict[str, Any], sent: bytes, stage: str, path: str, rule: str
+) -> None:
+    verdict = catalog_of(weighed=definition).judge(sent)
+    assert isinstance(verdict, Rejected)
+    assert (verdict.stage, verdict.definition) == (stage, xid("weighed"))
+    assert (path, rule) in [(one.path, one.rule) for one in verdict.problems]
+
+
+def test_two_definitions_to_map_by_are_ambiguous() -> None:
+    verdict = catalog_of(weighed=WEIGHED, other=WEIGHED).judge(weighed())
+    assert isinstance(verdict, Rejected)
+    assert (verdict.stage, verdict.problems[0].rule) == ("match", "ambiguous")
+
+
+def test_near_misses_are_of_both_kinds() -> None:
+    bare = {name: value for name, value in WEIGHED.items() if not name.startswith("envelope")}
+    bare = {**bare, "protocoloptions": {"topic": "scales-{scale}", "partition": 4}}
+    verdict = catalog_of(weighed=WEIGHED, bare=bare).judge(
+        weighed(topic="scales-7", key=None, partition=3)
+    )
+    assert isinstance(verdict, Rejected)
+    assert {one.definition for one in verdict.near} == {xid("weighed"), xid("bare")}
+    assert all(one.rule != "envelope" for near in verdict.near for one in near.problems)
+
+
+def test_an_event_of_a_definition_without_an_envelope_keeps_its_attributes() -> None:
+    bare = {"protocol": "KAFKA", "protocoloptions": {"topic": "scales-{scale}"}}
+    headers = {"ce_id": "1", "ce_time": "2016-12-31T23:59:60Z", "ce_type": "x", "ce_gate": "A"}
+    headers |= {"ce_source": "/s", "ce_specversion": "1.0"}
+    verdict = catalog_of(bare=bare).judge(weighed(headers=headers))
+    assert isinstance(verdict, Accepted), verdict
+    assert not verdict.native
+    assert verdict.envelope["ce_id"] == "1"
+    assert verdict.envelope["ce_time"] is None
+    assert verdict.envelope["ce_extensions"] == '{"gate":"A"}'
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heraldry.client.address import Refused, parse
-from heraldry.client.cache import ReplyCache, default_folder
+from heraldry.client.cache import Kept, ReplyCache, default_folder
 from heraldry.client.registry import Patience, RegistryClient, server_address
 from heraldry.dialects.limits import DEFAULT, Limits
 from heraldry.dialects.load import SUFFIXES, load_bytes, load_each, load_files
@@ -26,7 +26,8 @@ Tell = Callable[[str], None]
 _VIEWS = ("/export", "/?doc&inline=*")
 """The whole registry as one document (VW-03), and the same where a server has no export."""
 _PATIENCE = Patience(answer=60.0, size=DEFAULT.size)
-_ELSEWHERE = frozenset((400, 404, 405, 501))
+ELSEWHERE = frozenset((400, 404, 405, 501))
+"""How a server says that it has no such view of the registry."""
 
 
 def is_address(place: str | Path) -> bool:
@@ -76,20 +77,28 @@ class Catalogs:
 
     def document(self, address: str) -> bytes:
         """The document at an address, fresh or, where nothing answers, of the last time."""
-        cache = ReplyCache(self.cache or default_folder())
-        server, paths = _wanted(address)
-        with RegistryClient(server, patience=self.patience, cache=cache) as client:
+        server, paths = wanted(address)
+        with RegistryClient(server, patience=self.patience, cache=self.copies) as client:
             try:
                 return _first(client, paths)
             except (TransportError, ClientError) as error:
                 if isinstance(error, ClientError) and error.code < 500:
                     raise
-                kept = [one for path in paths if (one := cache.find(client.url(path)))]
-                if not kept:
+                newest = self.kept(client, paths)
+                if newest is None:
                     raise
-                newest = max(kept, key=lambda one: one.at)
                 self.tell(f"{error}; using the copy of {newest.at}")
                 return newest.content
+
+    @property
+    def copies(self) -> ReplyCache:
+        """Where what was fetched is kept."""
+        return ReplyCache(self.cache or default_folder())
+
+    def kept(self, client: RegistryClient, paths: tuple[str, ...]) -> Kept | None:
+        """The newest copy of what is at some paths of a server, or None."""
+        found = [one for path in paths if (one := self.copies.find(client.url(path)))]
+        return max(found, key=lambda one: one.at, default=None)
 
 
 def _first(client: RegistryClient, paths: tuple[str, ...]) -> bytes:
@@ -97,12 +106,12 @@ def _first(client: RegistryClient, paths: tuple[str, ...]) -> bytes:
         try:
             return client.get(path).content
         except ClientError as error:
-            if error.code not in _ELSEWHERE:
+            if error.code not in ELSEWHERE:
                 raise
     return client.get(paths[-1]).content
 
 
-def _wanted(address: str) -> tuple[str, tuple[str, ...]]:
+def wanted(address: str) -> tuple[str, tuple[str, ...]]:
     """The server, and the paths to try: a file as it is, a registry as a whole."""
     found = parse(address)
     if isinstance(found, Refused):

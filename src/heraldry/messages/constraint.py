@@ -133,6 +133,11 @@ class Constraint:
         elif place.section == "content_type":
             value = message.content_type
             return value is None or same_media(self.text, self.inferred, value)
+        elif place.member is None and self.kind != "media-type":
+            value = message.metadata.get(place.name)
+            if message.protocol is None or value is None:
+                return message.protocol is None or not self.required
+            return self.fits(value, values)
         return self.check(message, values) is None
 
     def _stand_in(self, message: Message) -> tuple[Any, ...]:
@@ -194,7 +199,8 @@ class Constraint:
     def _reason(self, value: Any, values: Mapping[str, str]) -> tuple[str, str, str | None]:
         if self.kind == "template" and self.template is not None:
             text = value if isinstance(value, str) else canonical_text(value)
-            for name, got in (self.template.match(text) or {}).items():
+            bound = not values.keys().isdisjoint(self.bound)
+            for name, got in ((bound and self.template.match(text)) or {}).items():
                 if values.get(name, got) != got:
                     other = self.bound.get(name, self.path)
                     told = f"{{{name}}} has another value here than in {other}"

@@ -31,12 +31,14 @@ EXTENSIONS = "*"
 
 
 def envelope_columns(definition: Definition) -> tuple[Column, ...]:
-    """The ``ce_*`` columns: CloudEvents' own attributes, declared ones, and all others as JSON."""
-    if not is_cloudevents(definition.envelope):
-        return ()
+    """The ``ce_*`` columns: CloudEvents' own attributes, declared ones, and all others as JSON.
+
+    Every table has them: what is no event becomes one by its definition and its place.
+    """
     types = dict(cloudevents.ATTRIBUTES)
-    for name, declared in cloudevents.properties(definition).items():
-        types.setdefault(name, declared.type or "string")
+    if is_cloudevents(definition.envelope):
+        for name, declared in cloudevents.properties(definition).items():
+            types.setdefault(name, declared.type or "string")
     names = legal_names([*(f"ce_{name}" for name in types), "ce_extensions"])
     kinds = [(key, _SCALARS.get(kind, _STRING)) for key, kind in types.items()]
     return tuple(

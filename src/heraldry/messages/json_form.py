@@ -118,6 +118,8 @@ def from_json_value(value: Any, name: str) -> Any:
 
 def to_json_value(value: Any) -> Any:
     """The inverse of :func:`from_json_value`."""
+    if isinstance(value, str | int):
+        return value
     if isinstance(value, bytes):
         return {"base64": b64encode(value).decode()}
     if isinstance(value, list | tuple):

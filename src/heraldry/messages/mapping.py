@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -15,10 +15,9 @@ from heraldry.messages.fit import is_event
 from heraldry.messages.match import Matcher
 from heraldry.messages.matched import Matched, matched
 from heraldry.messages.message import Message
+from heraldry.messages.native import NativeMatcher
 from heraldry.messages.validate import validate
 from heraldry.messages.verdict import NoMatch, Rejected
-from heraldry.model.definition import Definition
-from heraldry.model.formats import is_cloudevents
 from heraldry.model.problem import Problem
 
 
@@ -30,19 +29,6 @@ class Mapped:
     match: Matched | None = None
 
 
-class _NativeMatcher(Matcher):
-    """The definitions that have a protocol and an envelope, by what they say of the protocol."""
-
-    def __init__(self, whole: Matcher) -> None:
-        super().__init__(whole.catalog)
-        self._whole = whole
-
-    def _materialized(self) -> Iterator[Definition]:
-        for one in self._whole.definitions:
-            if one.protocol and is_cloudevents(one.envelope):
-                yield replace(one, envelope=None)
-
-
 class Mapper:
     """Maps messages of any protocol to CloudEvents by the definitions of one matcher."""
 
@@ -52,7 +38,7 @@ class Mapper:
 
     @cached_property
     def _natives(self) -> Matcher:
-        return _NativeMatcher(self._matcher)
+        return NativeMatcher(self._matcher)
 
     def map(
         self,

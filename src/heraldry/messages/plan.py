@@ -37,7 +37,7 @@ class Plan:
     )
     others: list[Constraint] = field(default_factory=list)
     patterns: dict[str, tuple[Pattern, tuple[tuple[int, str], ...]]] = field(default_factory=dict)
-    """The patterns of attributes, by the path of the rule."""
+    """The patterns of templates, by the path of the rule."""
 
     def values(self, message: Message) -> dict[str, str] | None:
         """The values of the placeholders where a message obeys every rule, else None."""
@@ -78,13 +78,22 @@ class Plan:
     def holds(self, rule: Constraint, message: Message, values: dict[str, str]) -> bool:
         """Whether a message obeys one of the rules; adds the values of its placeholders."""
         quick = self.patterns.get(rule.path)
-        found = message.attributes.get(rule.place.name) if quick else None
-        if quick and type(found) is str and "%" not in found and (got := quick[0](found)):
-            new = {placeholder: got[group] for group, placeholder in quick[1]}
-            if all(values.get(name, text) == text for name, text in new.items()):
-                values.update(new)
-                return True
-        return rule.holds(message, values)
+        if quick is None:
+            return rule.holds(message, values)
+        inside = rule.place.section == "metadata"
+        found = (message.metadata if inside else message.attributes).get(rule.place.name)
+        # what is escaped must be decoded
+        if type(found) is not str or "%" in found:
+            return rule.holds(message, values)
+        got = quick[0](found)
+        if got is None:
+            return False  # a pattern finds all that its template finds
+        new = {placeholder: got[group] for group, placeholder in quick[1]}
+        for name, text in new.items():
+            if values.get(name, text) != text:
+                return False
+        values.update(new)
+        return True
 
 
 def plan(rules: Iterable[Constraint]) -> Plan:
@@ -107,8 +116,7 @@ def plan(rules: Iterable[Constraint]) -> Plan:
         else:
             groups = tuple(enumerate(template.placeholders, 1))
             made.templates.append((*where, pattern, groups))
-            if place.section == "attributes":
-                made.patterns[rule.path] = (pattern, groups)
+            made.patterns[rule.path] = (pattern, groups)
     return made
 
 

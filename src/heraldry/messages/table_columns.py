@@ -22,6 +22,15 @@ RAW: Final = Column(name="_payload", key="the payload as it came", type=Scalar("
 """The column that takes payloads for which there is no schema to use."""
 
 
+_PLACE: Final = {
+    "id": "source#position",
+    "source": "the source",
+    "type": "the definition",
+    "time": "the broker's time",
+    "datacontenttype": "the content type",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableNames:
     """The names in a table of the columns of the payload and of the placeholders, in order."""
@@ -54,7 +63,7 @@ def table_columns(compiled: CompiledDefinition) -> tuple[Column, ...]:
         for name, column in zip(compiled.placeholders, names.placeholders, strict=True)
     ]
     fields = [replace(column, name=name) for column, name in named]
-    envelope = [*_envelope(compiled.envelope_columns), *placeholders]
+    envelope = [*_envelope(compiled), *placeholders]
     return (*fields, *envelope) if compiled.schema else (*envelope, *fields)
 
 
@@ -65,10 +74,13 @@ def payload_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
     )
 
 
-def _envelope(columns: Iterable[Column]) -> Iterator[Column]:
-    for column in columns:
+def _envelope(compiled: CompiledDefinition) -> Iterator[Column]:
+    """Attributes; where messages need not be events, their place tells some of them."""
+    always = compiled.cloudevents and compiled.definition.protocol is None
+    for column in compiled.envelope_columns:
         told = "all other attributes" if column.key == EXTENSIONS else f"attributes.{column.key}"
-        yield replace(column, key=told)
+        place = None if always else _PLACE.get(column.key)
+        yield replace(column, key=f"{told}, else {place}" if place else told)
 
 
 def _claim(name: str, taken: set[str]) -> str:

@@ -43,13 +43,16 @@ class NoMatch:
 class Accepted:
     """A message that lands: ``row`` holds the payload by column name, ``envelope`` its attributes.
 
-    A definition without a usable schema has an empty ``row``: its ``payload`` lands as it is.
+    A definition without a usable schema has an empty ``row``: its ``payload`` lands as it is. The
+    attributes of a ``native`` message, one that is no event, are those of its definition: what is
+    None there (``id``, ``source``, ``type``, ``time``) its place tells.
     """
 
     match: Match
     envelope: Mapping[str, Any]
     row: Mapping[str, Any]
     payload: bytes | None = None
+    native: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -302,7 +302,8 @@ class Link:
         client.manual_ack_set(message.qos == 1)
         self._arrived.append(message)
         self._news.set()
-        if len(self._arrived) >= _BUFFERED and not self._paused:
+        # The answer to a subscription may stand behind what a kept session had in store.
+        if len(self._arrived) >= _BUFFERED and not self._paused and not self._waiting:
             self._paused = True
             self._loop.remove_reader(self._socket)
 

@@ -1,0 +1,79 @@
+"""How an endpoint is connected to for intake: so that the server keeps what is not durable yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from heraldry.errors import UsageError
+from heraldry.messages.transports.transport import Connection
+from heraldry.model.endpoint import Endpoint
+from heraldry.model.formats import protocol_family
+
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "MQTT": (
+        *("version", "clientid", "cleansession", "sessionexpiryinterval"),
+        *("sharedsubscriptiongroup", "retainhandling"),
+    ),
+    "AMQP": (),
+    "NATS": ("queuegroup",),
+    "HTTP": (),
+}
+"""The protocols that are taken in, and which options of each can be set from outside."""
+
+_PLACES = {
+    "MQTT": ("topicfilter", "topic"),
+    "AMQP": ("node",),
+    "NATS": ("subjectfilter", "subject"),
+}
+
+
+def intake_endpoint(endpoint: Endpoint, options: Mapping[str, str]) -> Endpoint:
+    """An endpoint with options set from outside; UsageError for what it does not have.
+
+    What can be read again by itself is refused: a raw log would only make it slower.
+    """
+    family = protocol_family(endpoint.protocol)[0]
+    if family not in OPTIONS or (family == "NATS" and endpoint.option("stream")):
+        told = f"{intake_name(endpoint)} needs no intake: it can be read again"
+        raise UsageError(told, "name it directly: heraldry land --from URL")
+    for name in options:
+        if name not in OPTIONS[family]:
+            known = ", ".join((*OPTIONS[family], "idle"))
+            raise UsageError(f"the source has no option {name!r}", f"it has {known}")
+    protocol = endpoint.protocol
+    if "version" in options:
+        protocol = f"{family}/{options['version']}"
+    own = {name: value for name, value in options.items() if name != "version"}
+    return replace(endpoint, protocol=protocol, options={**endpoint.options, **own})
+
+
+def intake_connection(endpoint: Endpoint, name: str) -> Connection:
+    """A consumer of an endpoint; ``name`` is that of the log.
+
+    MQTT: the broker keeps the session, under a client id that is the log's own, unless the
+    endpoint says otherwise; it sends with QoS 1, because QoS 2 is over before a message is
+    durable here.
+    """
+    if protocol_family(endpoint.protocol)[0] == "MQTT":
+        own: dict[str, Any] = {"clientid": f"heraldry-{name}", "cleansession": False}
+        endpoint = replace(endpoint, options=own | {**endpoint.options, "qos": 1})
+    return Connection(endpoint=endpoint, usage="consumer")
+
+
+def intake_name(endpoint: Endpoint) -> str:
+    """What rows say they came from: the address with what is asked for there, and no credential."""
+    family = protocol_family(endpoint.protocol)[0]
+    address = endpoint.addresses[0] if endpoint.addresses else str(endpoint.xid)
+    scheme, found, rest = address.partition("://")
+    parts = urlsplit(f"//{rest if found else address}")
+    path = parts.path.strip("/")
+    for option in _PLACES.get(family, ()):
+        given = endpoint.option(option)
+        if isinstance(given, str) and given:
+            path = given
+            break
+    host = parts.netloc.rpartition("@")[2]
+    return f"{scheme if found else family.lower()}://{host}" + (f"/{path}" if path else "")

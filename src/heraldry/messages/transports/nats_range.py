@@ -1,0 +1,237 @@
+"""Ranges of a JetStream stream: what is kept of it, read by sequence, as often as one likes.
+
+The stream is not changed: consumers made here acknowledge nothing and vanish by themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import nats.errors
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.errors import APIError, NotFoundError
+
+from heraldry.errors import TransportError
+from heraldry.messages.message import Pairs
+from heraldry.messages.protocols.nats import NatsMessage
+from heraldry.messages.transports.nats import NatsTransport
+from heraldry.messages.transports.nats_client import PatientClient
+from heraldry.messages.transports.transport import CONNECT_SECONDS, Connection
+
+Result = TypeVar("Result")
+
+AGAIN_SECONDS = 60.0
+"""How long a server that was there may be away before reading fails."""
+
+_ACK = "$JS.ACK."
+_PULLED, _PULLED_BYTES = 2000, 64 * 2**20
+_KEPT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamState:
+    """The first and the last sequence of a stream; an empty one begins behind its end."""
+
+    stream: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message of a stream with its place, and the microsecond it was stored at."""
+
+    sequence: int
+    stored: int
+    message: NatsMessage
+
+
+async def stream_state(connection: Connection, stream: str | None, subject: str) -> StreamState:
+    """What a stream holds; without a name the one that has the subject. TransportError."""
+    async with RangeReader(connection) as reader:
+        return await reader.state(stream or await reader.stream_of(subject))
+
+
+async def patiently(
+    ask: Callable[[], Coroutine[Any, Any, Result]], seconds: float = AGAIN_SECONDS
+) -> Result:
+    """Ask again while the server is away, but not for ever."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return await ask()
+        except TransportError:
+            if time.monotonic() > end:
+                raise
+        await asyncio.sleep(1)
+
+
+class Frame(NamedTuple):
+    """A message as it stands on the wire."""
+
+    subject: str
+    reply: str
+    data: bytes
+    headers: bytes
+
+    def message(self) -> NatsMessage:
+        """The message; a stored one has lost its reply, and a payload of no bytes is none."""
+        pairs = _pairs(self.headers) if self.headers else ()
+        return NatsMessage(subject=self.subject, headers=pairs, payload=self.data or None)
+
+
+class BulkClient(PatientClient):
+    """A client that hands over what comes to one inbox in bulk: nats-py takes long for each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inbox = 0
+        self._frames: list[Frame] = []
+        self._arrived = asyncio.Event()
+
+    async def listen(self, inbox: str) -> None:
+        """From now on, what comes to an inbox is for :meth:`received`."""
+        self._inbox = (await self.subscribe(inbox))._id
+
+    async def received(self) -> list[Frame]:
+        """What has come; TimeoutError where nothing does, OSError where nothing can."""
+        if not self._frames:
+            self._arrived.clear()
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self._arrived.wait()
+        if not self._frames:
+            raise ConnectionResetError("the connection is lost")
+        frames, self._frames = self._frames, []
+        return frames
+
+    def forget(self) -> None:
+        """The connection is lost: who waits is told so."""
+        super().forget()
+        self._arrived.set()
+
+    async def _process_msg(
+        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes
+    ) -> None:
+        if sid != self._inbox:
+            await super()._process_msg(sid, subject, reply, data, headers)
+            return
+        place = (subject.decode(errors="replace"), reply.decode())
+        self._frames.append(Frame(*place, bytes(data), bytes(headers or b"")))
+        self._arrived.set()
+
+
+class RangeReader(NatsTransport):
+    """A connection that reads ranges of streams."""
+
+    def __init__(self, connection: Connection) -> None:
+        assert connection.usage == "producer", "a consumer would subscribe"
+        super().__init__(connection)
+        self._client = self._bulk = BulkClient()
+
+    async def stream_of(self, subject: str) -> str:
+        """The name of the stream that has a subject."""
+        try:
+            jetstream = self._client.jetstream(timeout=CONNECT_SECONDS)
+            return await jetstream.find_stream_name_by_subject(subject)
+        except NotFoundError:
+            told = f"no stream of JetStream has the subject {subject!r}"
+            raise self._error(told, "make one: nats stream add") from None
+        except (nats.errors.Error, OSError) as error:
+            raise self._refusal(error) from None
+
+    async def state(self, stream: str) -> StreamState:
+        """What a stream holds now."""
+        try:
+            jetstream = self._client.jetstream(timeout=CONNECT_SECONDS)
+            found = (await jetstream.stream_info(stream)).state
+        except NotFoundError:
+            told = f"there is no stream {stream!r}"
+            raise self._error(told, "make one: nats stream add") from None
+        except (nats.errors.Error, OSError) as error:
+            raise self._refusal(error) from None
+        return StreamState(stream=stream, first=found.first_seq, last=found.last_seq)
+
+    async def read(
+        self, stream: str, subject: str | None, begin: int, end: int
+    ) -> AsyncGenerator[list[Stored]]:
+        """The messages from one sequence up to another, both included; what is gone is no error."""
+        config = ConsumerConfig(
+            ack_policy=AckPolicy.NONE,
+            deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+            opt_start_seq=max(1, begin),
+            filter_subject=subject,
+            inactive_threshold=_KEPT_SECONDS,
+            mem_storage=True,
+            num_replicas=1,
+        )
+        try:
+            jetstream = self._client.jetstream(timeout=CONNECT_SECONDS)
+            made = await jetstream.add_consumer(stream, config)
+            try:
+                if made.num_pending:
+                    async for some in self._pulled(f"{stream}.{made.name}", end):
+                        yield some
+            finally:
+                with suppress(nats.errors.Error):
+                    await jetstream.delete_consumer(stream, made.name)
+        except TimeoutError:
+            raise self._error("the stream gives no answer", "is the server running?") from None
+        except (nats.errors.Error, OSError) as error:
+            raise self._refusal(error) from None
+
+    async def _pulled(self, consumer: str, end: int) -> AsyncGenerator[list[Stored]]:
+        """Pull until the end is reached, or the stream has no more."""
+        inbox = self._client.new_inbox()
+        await self._bulk.listen(inbox)
+        request = {"batch": _PULLED, "max_bytes": _PULLED_BYTES, "no_wait": True}
+        while True:
+            asked = json.dumps(request).encode()
+            await self._client.publish(f"$JS.API.CONSUMER.MSG.NEXT.{consumer}", asked, inbox)
+            left = _PULLED
+            while left > 0:
+                frames = await self._bulk.received()
+                left -= len(frames)
+                found: list[Stored] = []
+                for frame in frames:
+                    if not frame.reply.startswith(_ACK):
+                        self._over(frame)
+                        left = 0
+                        continue
+                    sequence, stored, pending = _place(frame.reply)
+                    if sequence <= end:
+                        found.append(Stored(sequence, stored, frame.message()))
+                    if sequence >= end or not pending:
+                        yield found
+                        return
+                yield found
+
+    def _over(self, frame: Frame) -> None:
+        """A status: the request is over, or the consumer is."""
+        status = frame.headers.partition(b"\r\n")[0].decode(errors="replace")
+        _, _, told = status.partition(" ")
+        if told[:3] not in ("404", "408", "409") or "deleted" in told.lower():
+            raise self._error(f"the stream cannot be read: {told or 'no answer'}")
+
+    def _refusal(self, error: BaseException) -> TransportError:
+        reason = error.description if isinstance(error, APIError) else str(error)
+        told = f"the stream cannot be read: {reason or type(error).__name__}"
+        return self._error(told, "is the server running, and JetStream on?")
+
+
+def _place(reply: str) -> tuple[int, int, int]:
+    """Sequence, microsecond and how many are left, from the subject of an acknowledgement."""
+    tokens = reply.split(".")
+    # $JS.ACK.[domain.account.]stream.consumer.delivered.sequence.number.time.pending
+    at = 5 if len(tokens) == 9 else 7
+    return int(tokens[at]), int(tokens[at + 2]) // 1000, int(tokens[at + 3])
+
+
+def _pairs(headers: bytes) -> Pairs:
+    lines = (line.partition(":") for line in headers.decode(errors="replace").split("\r\n")[1:])
+    return tuple((name.strip(), value.strip()) for name, colon, value in lines if colon)
