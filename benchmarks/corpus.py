@@ -54,10 +54,19 @@ def payload_schema(number: int) -> dict[str, Any]:
     }
 
 
-def catalog(definitions: int) -> dict[str, Any]:
-    """A catalog document with so many definitions, each with a schema of its own."""
+def topic(number: int, store: Any, desk: Any, order: str) -> str:
+    """The MQTT topic of a message of one definition."""
+    return f"stores/{store}/desks/{desk}/event{number:05d}/{order}"
+
+
+def catalog(definitions: int, *, mqtt: bool = False) -> dict[str, Any]:
+    """A catalog document with so many definitions, each with a schema of its own.
+
+    With ``mqtt`` each is bound to topics that have the values of all its placeholders.
+    """
     messages = {
         event_type(n): {
+            **(_bound(n) if mqtt else {}),
             "envelope": "CloudEvents/1.0",
             "envelopemetadata": {
                 "type": {"value": event_type(n)},
@@ -79,6 +88,11 @@ def catalog(definitions: int) -> dict[str, Any]:
         "messagegroups": {"shop": {"envelope": "CloudEvents/1.0", "messages": messages}},
         "schemagroups": {"shop": {"schemas": schemas}},
     }
+
+
+def _bound(number: int) -> dict[str, Any]:
+    place = topic(number, "{storeid}", "{deskid}", "{orderid}")
+    return {"protocol": "MQTT/5.0", "protocoloptions": {"topic_name": place, "qos": 1}}
 
 
 def event(rng: random.Random, definitions: int, number: int) -> dict[str, Any]:
@@ -126,8 +140,26 @@ def spoil(rng: random.Random, found: dict[str, Any]) -> str:
     return json.dumps(found, separators=(",", ":"))
 
 
-def write_stream(folder: Path, count: int, definitions: int, files: int = 8) -> int:
-    """Write the stream once; the number of flawed messages."""
+def native(found: dict[str, Any]) -> dict[str, Any]:
+    """An event as a message of MQTT that is none: what its attributes say is in the topic."""
+    _, _, store, _, desk = found["source"].split("/")
+    kind = found["type"].removeprefix("com.example.shop.")
+    place = f"stores/{store}/desks/{desk}/{kind}/{found['data']['orderid']}"
+    if not found["subject"].startswith(f"{store}-"):
+        place = f"no-store/{place}"
+    metadata = {
+        "topic_name": place,
+        "qos": 1,
+        "retain": False,
+        "content_type": found["datacontenttype"],
+    }
+    return {"protocol": "MQTT/5.0", "metadata": metadata, "payload": found["data"]}
+
+
+def write_stream(
+    folder: Path, count: int, definitions: int, files: int = 8, *, mqtt: bool = False
+) -> int:
+    """Write the stream once, as events or as messages of MQTT; the number of flawed messages."""
     marker = folder / "_done"
     if marker.exists():
         return int(marker.read_text())
@@ -140,8 +172,8 @@ def write_stream(folder: Path, count: int, definitions: int, files: int = 8) -> 
                 found = event(rng, definitions, number)
                 if rng.random() < FLAWED:
                     flawed += 1
-                    handle.write(spoil(rng, found) + "\n")
-                else:
-                    handle.write(json.dumps(found, separators=(",", ":")) + "\n")
+                    spoil(rng, found)
+                whole = native(found) if mqtt else found
+                handle.write(json.dumps(whole, separators=(",", ":")) + "\n")
     marker.write_text(str(flawed))
     return flawed

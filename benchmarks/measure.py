@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 
 import psutil
 
@@ -67,3 +68,47 @@ def measured() -> Iterator[Cost]:
         cost.cpu, cost.wall = cpu_seconds() - cpu, time.monotonic() - wall
         done.set()
         sampler.join()
+
+
+def worker_mb() -> float:
+    """The memory of the largest Python worker: a process that Spark's daemon has forked."""
+    most = 0
+    for process in _tree():
+        try:
+            if any("pyspark.daemon" in part for part in process.cmdline()):
+                workers = [child.memory_info().rss for child in process.children()]
+                most = max([most, *workers])
+        except psutil.NoSuchProcess:
+            continue
+    return most / 2**20
+
+
+class WorkerMemory:
+    """Samples the largest worker while a block runs."""
+
+    def __init__(self) -> None:
+        self._done = threading.Event()
+        self._most = 0.0
+        self._sampler = threading.Thread(target=self._sample, daemon=True)
+
+    def __enter__(self) -> WorkerMemory:
+        self._sampler.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        self._sampler.join()
+
+    def peak(self) -> float:
+        """The most since the last time this was asked."""
+        found, self._most = self._most, 0.0
+        return found
+
+    def _sample(self) -> None:
+        while not self._done.wait(0.05):
+            self._most = max(self._most, worker_mb())

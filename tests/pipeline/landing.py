@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,14 @@ from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Accepted, Rejected
 from heraldry.pipeline import deadletters
 from heraldry.pipeline.fast import FastPath
-from heraldry.pipeline.lander import Lander, Lines, WorkOrder
-from heraldry.pipeline.layout import DEAD_LETTERS, DEFINITION_KEY, TableLayout, layout_of
+from heraldry.pipeline.lander import Lander, WorkOrder
+from heraldry.pipeline.layout import DEAD_LETTERS, DEFINITION_KEY, TableLayout, TablePlan, layout_of
+from heraldry.pipeline.lines import Lines
+from heraldry.pipeline.storage import Storage
 
 RECEIVED = datetime(2026, 11, 16, 8, 30, tzinfo=UTC)
+SENT = datetime(2026, 11, 15, 12, tzinfo=UTC)
+"""The broker's time of the first line; every other is a second later."""
 PLACE = frozenset(("_batch", "_source", "_position", "_received"))
 
 
@@ -41,10 +45,11 @@ class Setting:
         return WorkOrder(
             catalog=self.catalog,
             external=b"{}",
-            warehouse=str(warehouse),
-            database="default",
+            digest="d",
+            storage=Storage(str(warehouse)),
+            job="job",
+            plan=TablePlan(keep_payload=self.keep_payload),
             only=self.only,
-            keep_payload=self.keep_payload,
             batch=7,
             received=RECEIVED,
         )
@@ -70,7 +75,13 @@ def lines_of(values: Sequence[bytes], source: str = "file", first: int = 0) -> L
     """Lines with places that count them."""
     positions = [f"0+{first + number}" for number in range(len(values))]
     sources = pa.array([source] * len(values), pa.string()).dictionary_encode()
-    return Lines(pa.array(values, pa.binary()), sources, pa.array(positions, pa.string()))
+    times = [SENT + timedelta(seconds=first + number) for number in range(len(values))]
+    return Lines(
+        pa.array(values, pa.binary()),
+        sources,
+        pa.array(positions, pa.string()),
+        pa.array(times, pa.timestamp("ms", "UTC")),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +113,15 @@ def _landed(definition: str | None, row: dict[str, Any]) -> tuple[str, Landed]:
     assert row.pop(f"{prefix}batch") == 7
     assert row.pop(f"{prefix}source") == "file"
     assert row.pop(f"{prefix}received") == RECEIVED
+    if definition is None:
+        for name in ("time", "letter", "catalog"):
+            row.pop(name)
     # The text tells 1 from 1.0 and 0.0 from -0.0.
     return position, Landed(definition, repr(row))
 
 
-def expected(setting: Setting, line: bytes) -> Landed:
-    """Where the judge alone would have a line end."""
+def expected(setting: Setting, line: bytes, number: int = 0) -> Landed:
+    """Where the judge alone would have a line of :func:`lines_of` end."""
     verdict = judge_of(setting).judge(line)
     if isinstance(verdict, Rejected):
         return Landed(None, repr(deadletters.letter(line, verdict)))
@@ -115,16 +129,28 @@ def expected(setting: Setting, line: bytes) -> Landed:
     compiled = judge_of(setting).compiled(definition)
     layout = layout_of(compiled, "default", keep_payload=setting.keep_payload)
     schema = pa.schema([field for field in layout.schema if field.name not in PLACE])
-    table = pa.Table.from_pylist([_row(layout, verdict)], schema=schema)
+    table = pa.Table.from_pylist([_row(layout, verdict, number)], schema=schema)
     return Landed(definition, repr(table.to_pylist()[0]))
 
 
-def _row(layout: TableLayout, verdict: Accepted) -> dict[str, Any]:
+def _row(layout: TableLayout, verdict: Accepted, number: int) -> dict[str, Any]:
     row: dict[str, Any] = {name: verdict.row[column.name] for column, name in layout.payload}
     row |= verdict.envelope
+    if verdict.native:
+        row |= {name: told for name, told in _told(layout, number) if row[name] is None}
     row |= {column: verdict.match.values.get(name) for name, column in layout.placeholders}
     row |= {"_definition": layout.definition, "_version": layout.version}
     return row | ({"_payload": verdict.payload} if layout.keeps_payload else {})
+
+
+def _told(layout: TableLayout, number: int) -> tuple[tuple[str, Any], ...]:
+    """What the place tells of a message that is no event."""
+    return (
+        ("ce_id", f"file#0+{number}"),
+        ("ce_source", "file"),
+        ("ce_type", layout.definition),
+        ("ce_time", SENT + timedelta(seconds=number)),
+    )
 
 
 def assert_agreement(setting: Setting, warehouse: Path, lines: Sequence[bytes]) -> None:
@@ -135,4 +161,4 @@ def assert_agreement(setting: Setting, warehouse: Path, lines: Sequence[bytes]) 
     assert positions == sorted(f"0+{number}" for number in range(len(lines)))
     landed = dict(found)
     for number, line in enumerate(lines):
-        assert landed[f"0+{number}"] == expected(setting, line), line[:2000]
+        assert landed[f"0+{number}"] == expected(setting, line, number), line[:2000]

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from heraldry.pipeline.worker import LineCounter, land_partition
-from tests.pipeline.landing import Setting, lander_of, lines_of, read_back
+from heraldry.pipeline.sources.file_lines import LineCounter
+from heraldry.pipeline.worker import land_partition
+from tests.pipeline.landing import Setting, expected, lander_of, lines_of, read_back
 from tests.suites.flawed_lines import events, native_lines
 from tests.suites.streams import EVENT_KINDS, WIDE, event, line
 
@@ -88,14 +89,15 @@ def test_places_are_unique_and_in_order(
 
 
 def test_a_partition_without_lines(tmp_path: Path) -> None:
-    land = land_partition(SETTING.order(tmp_path))
-    assert list(land(iter([]))) == []
+    land = land_partition(SETTING.order(tmp_path), LineCounter)
+    assert sum(len(result) for result in land(iter([]))) == 0
     assert sum(len(result) for result in land(iter([batch([])]))) == 0
 
 
 def test_a_partition_in_flushes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A flush for every batch: more files, the same rows."""
-    monkeypatch.setattr("heraldry.pipeline.worker._FLUSH_BYTES", 1)
+    monkeypatch.setattr("heraldry.pipeline.lander._JUDGE_BYTES", 1)
+    monkeypatch.setattr("heraldry.pipeline.lander._HOLD_BYTES", 1)
     values = [line(event("order", {"id": str(n), "total": n})) for n in range(30)]
     batches = [
         pa.RecordBatch.from_pydict(
@@ -103,8 +105,8 @@ def test_a_partition_in_flushes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         )
         for n in (0, 10, 20)
     ]
-    results = list(land_partition(SETTING.order(tmp_path))(iter(batches)))
-    assert [len(result) for result in results] == [1, 1, 1]
+    results = list(land_partition(SETTING.order(tmp_path), LineCounter)(iter(batches)))
+    assert [len(result) for result in results] == [1, 1, 1, 0]
     folder = tmp_path / results[0]["path"][0].as_py()
     places = [
         position
@@ -112,3 +114,19 @@ def test_a_partition_in_flushes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         for position in pa.parquet.read_table(file)["_position"].to_pylist()
     ]
     assert sorted(places) == sorted(f"0+{number}" for number in range(30))
+
+
+def test_rows_held_over_many_lines_stay_as_they_were_judged(tmp_path: Path) -> None:
+    """What is judged later must not touch the columns of rows that wait to be written."""
+    values = [
+        line(event("order", {"id": f"o{n}", "total": n + 0.5, "tags": [f"t{n}"] * (n % 4)}))
+        for n in range(300)
+    ]
+    lander = lander_of(SETTING, tmp_path)
+    for first in range(0, 300, 50):
+        assert lander.take(lines_of(values[first : first + 50], first=first)) is None
+    found = read_back(tmp_path, lander.finish())
+    landed = dict(found)
+    assert len(found) == len(landed) == 300
+    for number, one in enumerate(values):
+        assert landed[f"0+{number}"] == expected(SETTING, one)

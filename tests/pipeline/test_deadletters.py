@@ -6,13 +6,16 @@ import base64
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from heraldry.errors import WarehouseError
-from heraldry.pipeline import deadletters, delta
-from heraldry.pipeline.layout import DEAD_LETTERS
-from tests.pipeline.landing import Setting, judge_of, lander_of, lines_of
+from heraldry.errors import UsageError, WarehouseError
+from heraldry.pipeline import deadletters
+from heraldry.pipeline.letter_where import both, equals, where
+from tests.pipeline.landing import RECEIVED, Setting, judge_of
+from tests.pipeline.lettering import land_lines
 from tests.suites.streams import WIDE, event, line, xid
 
 SETTING = Setting(catalog=WIDE)
@@ -33,15 +36,8 @@ def warehouse(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def land(warehouse: Path, lines: Sequence[bytes]) -> None:
-    result = lander_of(SETTING, warehouse).land(lines_of(lines))
-    table = delta.create_table(str(warehouse / DEAD_LETTERS), deadletters.SCHEMA, {})
-    files = [
-        delta.DataFile(name=row["file"], rows=row["rows"], size=row["size"])
-        for row in result.to_pylist()
-        if row["path"] == DEAD_LETTERS
-    ]
-    assert delta.commit_files(table, files, "job", 7)
+def land(warehouse: Path, lines: Sequence[bytes], batch: int = 7) -> None:
+    land_lines(warehouse, WIDE, lines, batch=batch)
 
 
 def test_no_warehouse(tmp_path: Path) -> None:
@@ -77,14 +73,20 @@ def test_groups_by_cause(warehouse: Path) -> None:
     ids=["rule", "definition", "both", "neither", "unknown"],
 )
 def test_filters(warehouse: Path, rule: str | None, definition: str | None, count: int) -> None:
-    found = deadletters.groups(str(warehouse), rule=rule, definition=definition)
+    condition = both(equals("rule", rule), equals("definition", definition))
+    found = deadletters.groups(str(warehouse), where=condition)
     assert sum(group.count for group in found) == count
-    letters = deadletters.letters(str(warehouse), rule=rule, definition=definition)
+    letters = deadletters.letters(str(warehouse), where=condition)
     assert len(list(letters)) == count
 
 
+def in_order(warehouse: Path) -> list[dict[str, Any]]:
+    """The letters by the lines they are of."""
+    return sorted(deadletters.letters(str(warehouse)), key=lambda one: str(one["position"]))
+
+
 def test_letters_hold_the_message(warehouse: Path) -> None:
-    found = list(deadletters.letters(str(warehouse)))
+    found = in_order(warehouse)
     assert [letter["position"] for letter in found] == [f"0+{n}" for n in range(len(LINES))]
     for letter, original in zip(found, LINES, strict=True):
         if "line_base64" in letter:
@@ -97,7 +99,7 @@ def test_letters_hold_the_message(warehouse: Path) -> None:
 
 
 def test_letters_hold_every_reason(warehouse: Path) -> None:
-    letter = list(deadletters.letters(str(warehouse)))[2]
+    letter = in_order(warehouse)[2]
     verdict = judge_of(SETTING).judge(LINES[2])
     assert [problem["rule"] for problem in letter["problems"]] == ["type"]
     assert letter["message"] == letter["problems"][0]["message"]
@@ -116,3 +118,123 @@ def test_letters_come_in_order(tmp_path: Path) -> None:
     land(tmp_path, [b"[]"] * 12 + [line(event("order", {"id": 1, "total": 1}))] + [b"{}"] * 3)
     found = [letter["position"] for letter in deadletters.letters(str(tmp_path))]
     assert found == [f"0+{n}" for n in range(16)]
+
+
+# --- groups over many batches, and reading no more than is asked for
+
+
+def test_groups_tell_when_they_were_seen(tmp_path: Path) -> None:
+    for batch in range(3):
+        received = RECEIVED.replace(minute=batch)
+        land_lines(tmp_path, WIDE, [b"[]"] * (batch + 1), batch=batch, received=received)
+    (found,) = deadletters.groups(str(tmp_path))
+    assert (found.count, found.first.minute, found.last.minute) == (6, 0, 2)
+
+
+def test_the_newest_come_first(tmp_path: Path) -> None:
+    for batch in range(3):
+        land(tmp_path, [b"[]"] * 3, batch)
+    found = list(deadletters.letters(str(tmp_path), 4, newest=True))
+    assert [(one["batch"], one["position"]) for one in found] == [
+        (2, "0+2"),
+        (2, "0+1"),
+        (2, "0+0"),
+        (1, "0+2"),
+    ]
+
+
+def test_no_more_files_are_read_than_needed(tmp_path: Path) -> None:
+    for batch in range(3):
+        land(tmp_path, [b"[]"] * 3, batch)
+    files = sorted((tmp_path / "_dead_letters").glob("*.parquet"))
+    files[2].unlink()
+    files[1].unlink()
+    assert [one["batch"] for one in deadletters.letters(str(tmp_path), 3)] == [0, 0, 0]
+    with pytest.raises(FileNotFoundError):
+        list(deadletters.letters(str(tmp_path), 4))
+
+
+def test_a_letter_by_its_id(warehouse: Path) -> None:
+    ids = [letter["letter"] for letter in in_order(warehouse)]
+    assert len(set(ids)) == len(LINES)
+    found = deadletters.find_letter(str(warehouse), ids[2][:8])
+    assert (found["letter"], found["rule"], found["replays"]) == (ids[2], "type", [])
+    json.dumps(found)
+
+
+@pytest.mark.parametrize("start", ["abc", "zzzzzzzz"], ids=["too short", "unknown"])
+def test_no_letter_by_that_id(warehouse: Path, start: str) -> None:
+    with pytest.raises(UsageError, match=start):
+        deadletters.find_letter(str(warehouse), start)
+
+
+def test_ids_tell_jobs_sources_and_positions_apart() -> None:
+    places = [("j", "s", "1"), ("j", "s1", ""), ("js", "", "1"), ("j", "s", "2"), ("k", "s", "1")]
+    ids = [deadletters.letter_id(*place) for place in places]
+    assert len(set(ids)) == len(places)
+    assert ids[0] == deadletters.letter_id("j", "s", "1")
+    found = deadletters.letter_ids("j", pa.array(["s", "s"]), pa.array(["1", "2"]))
+    assert found.to_pylist() == [ids[0], ids[3]]
+
+
+# --- the terms
+
+
+@pytest.mark.parametrize(
+    ("terms", "count"),
+    [
+        (["rule=type"], 3),
+        (["rule=t?pe"], 3),
+        (["rule!=type"], 4),
+        (["stage=decode, rule=e*"], 2),
+        (["stage=decode", "rule=empty"], 1),
+        ([f"definition={xid('order')}"], 2),
+        (["definition=*/order"], 2),
+        (["definition!=*/order"], 5),
+        (["message~TYPE"], 3),
+        (["message~a, b"], 0),
+        (["source=fi*"], 7),
+        (["source=other"], 0),
+        (["position=0+3"], 1),
+        (["batch>=7"], 7),
+        (["batch > 7"], 0),
+        (["batch<=7,batch!=8"], 7),
+        (["since=2026-11-16T08:30:00Z"], 7),
+        (["since=2026-11-16T09:30:00+01:00"], 7),
+        (["since=2026-11-16T08:30:01"], 0),
+        (["until=2026-11-16"], 0),
+        (["since=2h"], 7),
+        (["since=29m"], 0),
+        (["path=/id"], 2),
+    ],
+    ids=str,
+)
+def test_terms(warehouse: Path, terms: list[str], count: int) -> None:
+    condition = where(terms, now=RECEIVED.replace(hour=9))
+    assert len(list(deadletters.letters(str(warehouse), where=condition))) == count
+    found = deadletters.groups(str(warehouse), where=condition)
+    assert sum(group.count for group in found) == count
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "",
+        "rule",
+        "rule>type",
+        "colour=red",
+        "batch=x",
+        "batch~1",
+        "since=soon",
+        "since>2h",
+        "RULE=a",
+    ],
+)
+def test_what_is_no_term(term: str) -> None:
+    with pytest.raises(UsageError):
+        where([term])
+
+
+def test_no_terms() -> None:
+    assert where([]) is None
+    assert both(None, None) is None

@@ -21,13 +21,13 @@ import pytest
 
 from heraldry.pipeline import deadletters
 from heraldry.pipeline.delta import open_table
-from heraldry.pipeline.ledger import Ledger
+from heraldry.pipeline.storage import Storage
 from heraldry.pipeline.tables import tables
 from tests.suites.streams import WIDE, event, line
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
-START = 90.0
+START = 240.0
 """A job that has not landed anything after so many seconds has failed."""
 TOKEN = re.compile(r"m-[0-9]+")
 
@@ -120,7 +120,7 @@ class Site:
     def drain(self) -> dict[str, int]:
         """Land what is left, without --stream."""
         done = subprocess.run(
-            self.command("--format", "json"), capture_output=True, check=False, timeout=150
+            self.command("--format", "json"), capture_output=True, check=False, timeout=400
         )
         assert done.returncode == 0, done.stderr.decode()
         report: dict[str, int] = json.loads(done.stdout)
@@ -136,15 +136,11 @@ class Site:
         found = (self.checkpoint / "heraldry" / "batches").glob("*.json")
         return max((int(path.stem) for path in found), default=-1)
 
-    def interrupted(self) -> bool:
-        """Whether the last batch was prepared but its commits are not all done."""
-        return Ledger.open(str(self.checkpoint)).pending() is not None
-
     def found(self) -> Counter[str]:
         """How often each token stands in a table or a dead letter."""
         seen: Counter[str] = Counter()
         for info in tables(str(self.lake)):
-            table = open_table(info.path)
+            table = open_table(Storage(info.path), "")
             assert table is not None
             rows = table.to_pyarrow_table(columns=["ce_id"])["ce_id"].to_pylist()
             assert len(rows) == info.rows
@@ -163,8 +159,12 @@ def wait_until(job: subprocess.Popen[bytes], site: Site, condition: Callable[[],
         time.sleep(0.0005)
 
 
-def kill(site: Site, chance: random.Random, when: str, whole: bool) -> bool:
-    """Start the job, kill it at a moment of a kind; True if it died amid its commits."""
+def kill(site: Site, chance: random.Random, when: str, whole: bool) -> None:
+    """Start the job, kill it at a moment of a kind.
+
+    That a kill falls amid the commits of a batch is a matter of luck here; the runs that are cut
+    at chosen places are in test_conservation_batches.
+    """
     with site.streaming() as job:
         if when == "starting":
             time.sleep(chance.uniform(0.5, 6))
@@ -180,7 +180,6 @@ def kill(site: Site, chance: random.Random, when: str, whole: bool) -> bool:
         else:
             job.kill()
         job.wait()
-        return site.checkpoint.exists() and site.interrupted()
 
 
 def check_kills(folder: Path, kinds: list[str], seed: int) -> None:
@@ -190,23 +189,19 @@ def check_kills(folder: Path, kinds: list[str], seed: int) -> None:
     feeder.write()
     feeder.start()
     try:
-        amid = sum(kill(site, chance, kind, n % 2 == 1) for n, kind in enumerate(kinds))
-        for attempt in range(3):
-            if amid:
-                break
-            amid += kill(site, chance, "prepared", attempt % 2 == 1)
+        for number, kind in enumerate(kinds):
+            kill(site, chance, kind, number % 2 == 1)
     finally:
         feeder.end()
-    assert amid, "no kill fell between the manifest and the last commit"
     report = site.drain()
     assert report["read"] == report["landed"] + report["dead"]
     assert site.found() == Counter(feeder.tokens), f"seed {seed}"
 
 
-@pytest.mark.timeout(600)
-def test_killed_three_times(tmp_path: Path) -> None:
+@pytest.mark.timeout(1200)
+def test_killed_twice(tmp_path: Path) -> None:
     seed = random.randrange(10**6)
-    check_kills(tmp_path, ["running", "prepared", "prepared"], seed)
+    check_kills(tmp_path, ["running", "prepared"], seed)
 
 
 @pytest.mark.soak
@@ -228,7 +223,7 @@ def test_a_stream_ends_when_told(tmp_path: Path, number: signal.Signals) -> None
         with site.streaming() as job:
             wait_until(job, site, lambda: site.progress() > 0)
             os.kill(job.pid, number)
-            assert job.wait(timeout=40) == 0, site.log.read_text()[-3000:]
+            assert job.wait(timeout=120) == 0, site.log.read_text()[-3000:]
     finally:
         feeder.end()
     assert "Traceback" not in site.log.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -14,12 +15,16 @@ from heraldry.dialects.load import load_bytes
 from heraldry.errors import WarehouseError
 from heraldry.messages.judge import Judge
 from heraldry.model.xid import Xid
+from heraldry.pipeline.arrangement import Arrangement
 from heraldry.pipeline.layout import (
+    Fit,
     TableLayout,
+    TablePlan,
     arrow_type,
     layout_of,
     path_part,
     refuse_shared_tables,
+    root_of,
 )
 from heraldry.schemas.columns import Column, ListOf, Scalar, Struct
 from tests.suites.streams import WIDE, document, kind, record, xid
@@ -44,6 +49,7 @@ def test_table_says_what_it_is_of() -> None:
     assert found.configuration == {
         "heraldry.definition": xid("order"),
         "heraldry.name": json.dumps(["lake", "shop", "order"]),
+        "heraldry.columns": json.dumps({"ce_extensions": "attributes.*"}),
     }
 
 
@@ -164,3 +170,108 @@ def test_two_definitions_must_not_share_a_table() -> None:
     with pytest.raises(WarehouseError, match=r"would land in the same table lake\.shop\.order"):
         refuse_shared_tables("warehouse", xids, "lake")
     refuse_shared_tables("warehouse", xids[:1], "lake")
+    refuse_shared_tables("warehouse", xids, "lake", lambda xid: xids[0])
+
+
+def based(**bases: str) -> bytes:
+    """A catalog of messages with these bases."""
+    told = {
+        name: dict(kind(name).definition) | ({"basemessage": base} if base else {})
+        for name, base in bases.items()
+    }
+    return document(told)
+
+
+@pytest.mark.parametrize(
+    ("bases", "root"),
+    [
+        ({"one": ""}, "one"),
+        ({"one": "two", "two": ""}, "two"),
+        ({"one": "two", "two": "three", "three": ""}, "three"),
+        ({"one": "two/versions/1", "two": ""}, "two"),
+        ({"one": "none"}, "one"),
+        ({"one": "two", "two": "none"}, "two"),
+        ({"one": "https://example.com/messages/x"}, "one"),
+        ({"one": "two", "two": "one"}, "one"),
+        ({"one": "one"}, "one"),
+    ],
+    ids=[
+        "none",
+        "base",
+        "base of a base",
+        "a version",
+        "dangling",
+        "dangling end",
+        "elsewhere",
+        "circle",
+        "itself",
+    ],
+)
+def test_roots(bases: dict[str, str], root: str) -> None:
+    told = {name: base if "://" in base or not base else xid(base) for name, base in bases.items()}
+    catalog = load_bytes(based(**told), "catalog")
+    assert str(root_of(catalog, Xid.parse(xid("one")))) == xid(root)
+
+
+def test_a_base_in_another_group() -> None:
+    one = dict(kind("one").definition) | {"basemessage": "/endpoints/e/messages/two"}
+    catalog = json.loads(document({"one": one}))
+    catalog["endpoints"] = {"e": {"messages": {"two": dict(kind("two").definition)}}}
+    loaded = load_bytes(json.dumps(catalog).encode(), "catalog")
+    plan = TablePlan(database="lake", with_base=True)
+    found = plan.layout(loaded, Judge(loaded).compiled(xid("one")))
+    assert found.name == ("lake", "e", "two")
+    assert found.definition == xid("one")
+    assert found.configuration["heraldry.definition"] == "/endpoints/e/messages/two"
+
+
+def arranged(*members: str, **plan: Any) -> TableLayout:
+    catalog = load_bytes(
+        document({"one": dict(kind("one", record(**dict.fromkeys(members, TEXT))).definition)}),
+        "catalog",
+    )
+    return TablePlan(database="lake", **plan).layout(catalog, Judge(catalog).compiled(xid("one")))
+
+
+def test_partitions_take_their_names() -> None:
+    found = arranged("_day", "_DAY", "a", partition_by=("day", "A", "none"), cluster_by=("a",))
+    assert found.arrangement == Arrangement((("_day", "date"), ("a", "string")), ("a",))
+    assert [name for _, name in found.payload] == ["_day_3", "_DAY_2", "a"]
+    assert json.loads(found.configuration["heraldry.partition"]) == {"_day": "date", "a": "string"}
+    assert json.loads(found.configuration["heraldry.cluster"]) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        ({"partition_by": ("many",)}, "cannot be partitioned by many"),
+        ({"partition_by": ("ce_time",)}, "cannot be partitioned by ce_time"),
+        ({"cluster_by": ("many",)}, "cannot be ordered by many"),
+    ],
+    ids=["list", "instant", "order"],
+)
+def test_columns_that_arrange_nothing(plan: dict[str, Any], told: str) -> None:
+    listed = record(many={"type": "array", "items": TEXT})
+    catalog = load_bytes(document({"one": dict(kind("one", listed).definition)}), "catalog")
+    with pytest.raises(WarehouseError, match=told):
+        TablePlan(**plan).layout(catalog, Judge(catalog).compiled(xid("one")))
+
+
+def test_rows_are_stored_under_the_names_of_the_table() -> None:
+    found = layout("order").fitted(Fit(renames={"id": "id_2"}))
+    row = {"id": "x", "_received": datetime(2026, 11, 16, 8, tzinfo=UTC)}
+    table = found.stored(pa.Table.from_pylist([row], schema=found.schema))
+    assert table.column_names[:2] == ["id_2", "total"]
+    assert table.num_columns == len(found.schema)
+
+
+def test_day_and_hour_are_those_of_the_message() -> None:
+    found = arranged("a", partition_by=("day", "hour"))
+    received = datetime(2026, 11, 16, 8, 30, tzinfo=UTC)
+    rows = [
+        {"ce_time": time, "_received": received}
+        for time in (datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC), None)
+    ]
+    table = found.stored(pa.Table.from_pylist(rows, schema=found.schema))
+    assert table["_day"].to_pylist() == [date(1969, 12, 31), date(2026, 11, 16)]
+    assert table["_hour"].to_pylist() == ["1969-12-31T23", "2026-11-16T08"]

@@ -51,7 +51,8 @@ def test_what_is_pending(tmp_path: Path) -> None:
 def test_a_draft_is_no_manifest(tmp_path: Path) -> None:
     """What a kill leaves behind half written does not count, and is written over."""
     ledger = Ledger.open(str(tmp_path))
-    draft = tmp_path / "heraldry" / "batches" / "000000000005.draft"
+    draft = tmp_path / "heraldry" / "batches" / "000000000005.json.draft"
+    draft.parent.mkdir(parents=True)
     draft.write_bytes(b'{"batch": 5, "fi')
     assert ledger.manifest(5) is None
     ledger.prepare(MANIFEST)
@@ -114,6 +115,6 @@ def test_a_checkpoint_belongs_to_one_warehouse(tmp_path: Path) -> None:
 
 def test_a_manifest_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     ledger = Ledger.open(str(tmp_path))
-    (ledger.folder / "batches" / "000000000003.json").write_text("{")
+    ledger.storage.write("heraldry/batches/000000000003.json", b"{")
     with pytest.raises(WarehouseError, match="manifest of batch 3"):
         ledger.pending()

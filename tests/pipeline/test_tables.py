@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline import delta
+from heraldry.pipeline.arrangement import Arrangement
 from heraldry.pipeline.layout import path_part
 from heraldry.pipeline.parquet import ParquetWriter
+from heraldry.pipeline.storage import Storage
 from heraldry.pipeline.tables import sample_rows, spark_type, tables
 
 SCHEMA = pa.schema(
@@ -31,10 +34,10 @@ SCHEMA = pa.schema(
 def add_table(warehouse: Path, *name: str, rows: int = 0) -> str:
     path = "/".join(path_part(part) for part in name)
     configuration = {"heraldry.definition": f"/{name[-1]}", "heraldry.name": json.dumps(name)}
-    table = delta.create_table(str(warehouse / path), SCHEMA, configuration)
+    storage = Storage.open(str(warehouse))
+    table = delta.create_table(storage, path, SCHEMA, configuration)
     content = pa.Table.from_pylist([{"a": n} for n in range(rows)], schema=SCHEMA)
-    file = ParquetWriter(str(warehouse), 0).write(path, content)
-    delta.commit_files(table, [file], "job", 0)
+    delta.commit_files(table, ParquetWriter(storage, 0).write(path, content), "job", 0)
     return str(warehouse / path)
 
 
@@ -68,8 +71,8 @@ def test_tables_by_name(tmp_path: Path) -> None:
 
 def test_what_is_no_table_of_ours(tmp_path: Path) -> None:
     add_table(tmp_path, "lake", "shop", "a")
-    delta.create_table(str(tmp_path / "_dead_letters"), SCHEMA, {})
-    delta.create_table(str(tmp_path / "lake" / "shop" / "foreign"), SCHEMA, {})
+    delta.create_table(Storage.open(str(tmp_path)), "_dead_letters", SCHEMA, {})
+    delta.create_table(Storage.open(str(tmp_path)), "lake/shop/foreign", SCHEMA, {})
     (tmp_path / "_checkpoint" / "a" / "b").mkdir(parents=True)
     (tmp_path / "lake" / "shop" / "uncommitted").mkdir()
     (tmp_path / "lake" / "file").write_text("x")
@@ -82,6 +85,21 @@ def test_some_rows(tmp_path: Path) -> None:
     assert len(sample_rows(path, 10)) == 5
     with pytest.raises(WarehouseError, match="no table here"):
         sample_rows(str(tmp_path), 1)
+
+
+def test_rows_of_a_table_with_partitions(tmp_path: Path) -> None:
+    storage, day = Storage.open(str(tmp_path)), Arrangement((("day", "date"),))
+    configuration = {"heraldry.definition": "/x", "heraldry.name": json.dumps(["d", "g", "m"])}
+    rows = pa.table({"a": [1, 2], "day": [date(2026, 11, 16), None]})
+    files = ParquetWriter(storage, 0).write("d/g/m", rows, day)
+    told = {**configuration, **day.configuration}
+    table = delta.create_table(storage, "d/g/m", pa.schema([("a", pa.int64())]), told)
+    delta.commit_files(table, files, "job", 0)
+    (found,) = tables(str(tmp_path))
+    assert (found.rows, found.partitions) == (2, ("day",))
+    assert found.columns == (("a", "bigint"), ("day", "date"))
+    sample = sample_rows(found.path, 5)
+    assert sorted(sample, key=lambda row: int(row["a"])) == rows.to_pylist()
 
 
 @pytest.mark.parametrize(

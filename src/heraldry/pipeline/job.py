@@ -6,249 +6,185 @@ workers in one pass, prepared in the ledger, then committed table by table exact
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import msgspec
-import pyarrow.parquet as pq
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
 
-from heraldry.dialects.dump import dump
-from heraldry.errors import HeraldryError, PipelineError, UsageError, WarehouseError
-from heraldry.messages.judge import Judge
+from heraldry.errors import HeraldryError, PipelineError, UsageError
 from heraldry.model.catalog import Catalog
-from heraldry.model.inherit import definitions
-from heraldry.model.xid import Xid
-from heraldry.pipeline import delta
+from heraldry.pipeline.batch import BatchLander
+from heraldry.pipeline.breaker import Breaker
+from heraldry.pipeline.catalog_watch import CatalogWatch, fixed
+from heraldry.pipeline.commits import Committer
+from heraldry.pipeline.committing import commit_manifest
+from heraldry.pipeline.deadletters import SCHEMA
+from heraldry.pipeline.delta import add_columns
+from heraldry.pipeline.duplicates import Window
 from heraldry.pipeline.kernel import path as kernel
-from heraldry.pipeline.lander import WorkOrder
-from heraldry.pipeline.layout import (
-    CHECKPOINT,
-    DEAD_LETTERS,
-    NAME_KEY,
-    layout_of,
-    path_part,
-    refuse_shared_tables,
-    table_name,
-)
-from heraldry.pipeline.ledger import Ledger, Manifest, ManifestFile
-from heraldry.pipeline.report import BatchReport, LandReport
+from heraldry.pipeline.layout import CHECKPOINT, DEAD_LETTERS, TablePlan
+from heraldry.pipeline.ledger import Ledger
+from heraldry.pipeline.observer import JobInfo, Observer
+from heraldry.pipeline.observers import Observers
+from heraldry.pipeline.query import start_query
+from heraldry.pipeline.remote import RemoteQuery, open_remote
+from heraldry.pipeline.remote_lander import IDENTITIES, alone
+from heraldry.pipeline.report import LandReport
+from heraldry.pipeline.run_id import new_run_id
 from heraldry.pipeline.session import open_session
 from heraldry.pipeline.settings import LandSettings
-from heraldry.pipeline.sources.files import check_folder, read_files
-from heraldry.pipeline.worker import RESULT, land_partition
+from heraldry.pipeline.sources.opening import open_source
+from heraldry.pipeline.stopping import stop_on_signal
+from heraldry.pipeline.storage import Storage
+from heraldry.pipeline.totals import Totals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
 
-_COMMITTERS = 8
 _CAUSE = re.compile(r"[A-Za-z_.]+(Error|Exception|Warning): ")
-OnBatch = Callable[[BatchReport], None]
-OnEvent = Callable[[str], None]
 
 
 def land(
-    catalog: Catalog,
-    settings: LandSettings,
-    on_batch: OnBatch = lambda report: None,
-    on_event: OnEvent = lambda text: None,
+    catalog: Catalog | CatalogWatch, settings: LandSettings, observers: Sequence[Observer] = ()
 ) -> LandReport:
     """Land everything that is there, once over repeated runs; with ``stream`` until stopped."""
-    job = LandJob(catalog, settings, on_batch, on_event)
+    watch = catalog if isinstance(catalog, CatalogWatch) else CatalogWatch(fixed(catalog), 0.0)
+    job = LandJob(watch, settings, observers)
     with job.ledger.locked():
         job.finish()
-        job.fit_tables()
-        return job.run(open_session(settings.master))
-
-
-@dataclass(slots=True)
-class Totals:
-    """What the run has done so far."""
-
-    read: int = 0
-    landed: int = 0
-    dead: int = 0
-    batches: int = 0
-    started: float = field(default_factory=time.monotonic)
-
-    def add(self, report: BatchReport) -> None:
-        """Count a batch."""
-        self.read += report.read
-        self.landed += report.landed
-        self.dead += report.dead
-        self.batches += 1
-
-    def report(self) -> LandReport:
-        """The sum."""
-        return LandReport(
-            read=self.read,
-            landed=self.landed,
-            dead=self.dead,
-            batches=self.batches,
-            seconds=time.monotonic() - self.started,
-        )
+        return job.run()
 
 
 class LandJob:
     """One run of the pipeline over one source, one catalog and one warehouse."""
 
     def __init__(
-        self, catalog: Catalog, settings: LandSettings, on_batch: OnBatch, on_event: OnEvent
+        self, watch: CatalogWatch, settings: LandSettings, observers: Sequence[Observer]
     ) -> None:
-        self._catalog = catalog
         self._settings = settings
-        self._on_batch = on_batch
-        self._on_event = on_event
-        self._folder = _source_folder(settings.source)
-        self._database = settings.database or "default"
-        self._warehouse = _local(settings.warehouse)
+        self._storage = Storage.open(settings.warehouse)
+        if not (settings.checkpoint or self._storage.is_local):
+            reason = "Spark keeps its progress in a folder, not in object storage"
+            raise UsageError(reason, "give --checkpoint DIR for a warehouse that is elsewhere")
+        checkpoint = settings.checkpoint or self._storage.join(CHECKPOINT)
+        catalog = watch.current().catalog
+        self._source = open_source(
+            settings.source, catalog=catalog, settings=settings, checkpoint=checkpoint
+        )
+        self.ledger = Ledger.open(checkpoint)
+        if settings.checkpoint:
+            self.ledger.bind(self._storage.url)
+            # `maintain` must know of batches that are prepared elsewhere.
+            self._storage.write(f"_checkpoints/{self.ledger.job}", self.ledger.storage.url.encode())
         self._totals = Totals()
         self._failure: BaseException | None = None
-        checkpoint = settings.checkpoint or os.path.join(self._warehouse, CHECKPOINT)
-        self._checkpoint = _local(checkpoint)
-        self._document = dump(catalog)
-        self._external = msgspec.json.encode(catalog.external)
-        self.ledger = Ledger.open(self._checkpoint)
-        if settings.checkpoint:
-            self.ledger.bind(self._warehouse)
+        run = new_run_id()
+        self._lander = BatchLander(
+            settings=settings,
+            committer=Committer(self._storage, self.ledger.job),
+            ledger=self.ledger,
+            source=self._source,
+            watch=watch,
+            plan=TablePlan(
+                database=settings.database or self._source.database or "default",
+                keep_payload=settings.keep_payload,
+                with_base=settings.with_base,
+                partition_by=settings.partition_by,
+                cluster_by=settings.cluster_by,
+            ),
+            run=run,
+            breaker=Breaker(settings.breaker),
+            window=self._window(),
+        )
+        info = JobInfo(
+            job=self.ledger.job,
+            run=run,
+            source=self._source.name,
+            warehouse=self._storage.url,
+            catalog=watch.current().digest,
+            stream=settings.stream,
+        )
+        self._observers = Observers(info, observers)
+
+    def _window(self) -> Window | None:
+        """The identities of what came before, where the source may repeat or it is wanted."""
+        dedupe = self._settings.dedupe
+        if dedupe == "off" or (dedupe == "auto" and not self._source.guarantee.repeats):
+            return None
+        return Window.open(self.ledger.storage, IDENTITIES, self._settings.dedupe_window)
 
     def finish(self) -> None:
         """Commit what a killed run left prepared, before a changed catalog changes its tables."""
-        pending = self.ledger.pending()
-        if pending is not None:
-            self._commit(pending)
+        with alone(self.ledger):
+            pending = self.ledger.pending()
+            if pending is not None:
+                commit_manifest(self._lander.committer, self.ledger, pending)
+        # Before anything is read: what cannot be landed by this catalog is told at once.
+        self._lander.fit(self._lander.watch.current())
+        add_columns(self._storage, DEAD_LETTERS, SCHEMA)
 
-    def fit_tables(self) -> None:
-        """Before anything is read: every table that exists must take what its definition lands."""
-        xids = [xid for xid in definitions(self._catalog) if self._selected(xid)]
-        refuse_shared_tables(self._warehouse, xids, self._database)
-        if not os.path.isdir(os.path.join(self._warehouse, path_part(self._database))):
-            return
-        matcher = Judge(self._catalog).matcher
-        for xid in xids:
-            parts = (path_part(part) for part in table_name(xid, self._database))
-            path = os.path.join(self._warehouse, *parts)
-            if not os.path.isdir(os.path.join(path, "_delta_log")):
-                continue
-            if str(xid) in matcher.positions:  # one that is its own base lands nothing
-                compiled = matcher.definition(str(xid))
-                keep = self._settings.keep_payload
-                layout = layout_of(compiled, self._database, keep_payload=keep)
-                delta.widen_table(path, layout.schema)
-
-    def run(self, spark: SparkSession) -> LandReport:
-        """Start the query and wait: for its end, or with ``stream`` for a signal."""
-        self._on_event(f"Spark {spark.version} on {spark.sparkContext.master}")
-        if kernel.available():
+    def run(self) -> LandReport:
+        """Start Spark and the query, and wait: for its end, or with ``stream`` for a signal."""
+        remote, master = self._settings.remote, self._settings.master
+        spark = (
+            open_remote(remote) if remote else open_session(master, packages=self._source.packages)
+        )
+        self._observers.started()
+        place = remote or spark.sparkContext.master
+        self._observers.event(f"Spark {spark.version} on {place}")
+        if kernel.available() and not remote:
             # Compiled once and kept on disk: the workers then load it.
             kernel.warm()
-        query = self._start(spark)
-        with _stop_on_signal(query) as told, self._progress(spark):
+        failure: BaseException | None = None
+        try:
+            there = RemoteQuery(self._lander, self._totals, self._observers) if remote else None
+            with self._source.open():
+                failure = self._await(spark) if there is None else there.run(spark)
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            self._observers.ended(self._totals.report(), failure)
+        if failure is not None:
+            _fail(failure)
+        return self._totals.report()
+
+    def _await(self, spark: SparkSession) -> BaseException | None:
+        """Wait for the query's end: why it failed, or None."""
+        # Asked at every batch: the machines of a cluster come and go.
+        self._lander.cores = lambda: spark.sparkContext.defaultParallelism
+        try:
+            rows = self._source.read(spark)
+            query = start_query(rows, self._batch, self.ledger, self._settings)
+        except PySparkException as error:
+            return PipelineError("opened its source", _short(error))
+        with stop_on_signal(query) as told, self._progress(spark):
             try:
                 query.awaitTermination()
             except StreamingQueryException as error:
                 self._failure = self._failure or error
         # What failed because it was told to stop is tried again by the next run.
-        if self._failure is not None and not told.is_set():
-            self._fail(self._failure)
-        return self._totals.report()
+        return None if told.is_set() else self._failure
 
-    def _start(self, spark: SparkSession) -> StreamingQuery:
-        lines = read_files(spark, self._folder, self._settings.max_per_batch)
-        writer = (
-            lines.writeStream.foreachBatch(self._batch)
-            .option("checkpointLocation", self._checkpoint)
-            .queryName("heraldry")
-        )
-        if self._settings.stream:
-            return writer.trigger(processingTime=f"{self._settings.interval} seconds").start()
-        return writer.trigger(availableNow=True).start()
-
-    def _batch(self, lines: DataFrame, batch: int) -> None:
+    def _batch(self, rows: DataFrame, batch: int) -> None:
         """One micro-batch; whatever fails here stops the query, and the batch is tried again."""
-        started = time.monotonic()
         try:
-            manifest = self.ledger.manifest(batch)
-            if manifest is None:
-                manifest = self._prepare(lines, batch)
-            if not manifest.committed:
-                self._commit(manifest)
-            report = _report(manifest, time.monotonic() - started)
+            with alone(self.ledger):
+                report = self._lander.land(rows, batch)
             self._totals.add(report)
-            self._on_batch(report)
+            self._observers.batch(report)
         except BaseException as error:
             self._failure = error
             raise
-
-    def _prepare(self, lines: DataFrame, batch: int) -> Manifest:
-        """Judge and write a batch: the one pass over the data."""
-        order = WorkOrder(
-            catalog=self._document,
-            external=self._external,
-            warehouse=self._warehouse,
-            database=self._database,
-            only=self._settings.only,
-            keep_payload=self._settings.keep_payload,
-            batch=batch,
-            received=datetime.now(UTC),
-        )
-        written = lines.mapInArrow(land_partition(order), RESULT).collect()
-        tables = {row["path"]: json.loads(row["table"]) for row in written}
-        files = tuple(
-            ManifestFile(table=row["path"], name=row["file"], rows=row["rows"], size=row["size"])
-            for row in written
-        )
-        manifest = Manifest(batch=batch, files=files, tables=tables)
-        self.ledger.prepare(manifest)
-        return manifest
-
-    def _commit(self, manifest: Manifest) -> None:
-        """Commit every table of a batch; done ones are skipped by their transaction log."""
-        with ThreadPoolExecutor(_COMMITTERS) as pool:
-            for _ in pool.map(lambda path: self._commit_table(manifest, path), manifest.tables):
-                pass
-        self.ledger.commit(manifest)
-
-    def _commit_table(self, manifest: Manifest, path: str) -> None:
-        files = [
-            delta.DataFile(name=file.name, rows=file.rows, size=file.size)
-            for file in manifest.files
-            if file.table == path
-        ]
-        folder = os.path.join(self._warehouse, path)
-        table = delta.open_table(folder)
-        if table is None:
-            # The files know their columns; the catalog may have changed since they were written.
-            schema = pq.read_schema(os.path.join(folder, files[0].name))
-            table = delta.create_table(folder, schema, manifest.tables[path])
-        delta.commit_files(table, files, self.ledger.job, manifest.batch)
-
-    def _selected(self, xid: Xid) -> bool:
-        return not self._settings.only or str(xid) in self._settings.only
-
-    def _fail(self, error: BaseException) -> None:
-        """Nothing was lost: the checkpoint knows what was not committed."""
-        cause = self._failure or error
-        if isinstance(cause, HeraldryError):
-            raise cause
-        raise PipelineError("landed a batch", _short(cause)) from cause
 
     @contextmanager
     def _progress(self, spark: SparkSession) -> Iterator[None]:
         """Tell how far the running batch is, until it is over."""
         done = threading.Event()
-        watcher = threading.Thread(target=_watch, args=(spark, done, self._on_event), daemon=True)
+        watcher = threading.Thread(target=self._watch, args=(spark, done), daemon=True)
         watcher.start()
         try:
             yield
@@ -256,77 +192,21 @@ class LandJob:
             done.set()
             watcher.join(timeout=5)
 
-
-def _source_folder(source: str) -> str:
-    """The folder of a source; wrong ones are refused before anything is started."""
-    kind, _, folder = source.partition(":")
-    if kind != "files" or not folder:
-        raise UsageError(f"cannot read from {source!r}", "a source is files:DIR")
-    check_folder(folder)
-    return folder
-
-
-def _local(path: str) -> str:
-    """An absolute path; what delta-rs cannot hold, or is not here, is refused."""
-    if "://" in path:
-        raise WarehouseError(path, "only local folders can be landed in", "name a folder")
-    path = os.path.abspath(path)
-    if "%" in path:
-        reason = "a folder with a percent sign in its path cannot hold Delta tables"
-        raise WarehouseError(path, reason, "choose another folder")
-    return path
+    def _watch(self, spark: SparkSession, done: threading.Event) -> None:
+        tracker = spark.sparkContext.statusTracker()
+        while not done.wait(0.5):
+            for stage in tracker.getActiveStageIds():
+                info = tracker.getStageInfo(stage)
+                if info is not None and info.numTasks > 1:
+                    told = f"{info.numCompletedTasks}/{info.numTasks} parts of the batch"
+                    self._observers.event(told)
 
 
-def _report(manifest: Manifest, seconds: float) -> BatchReport:
-    tables: dict[str, int] = {}
-    dead = 0
-    for file in manifest.files:
-        if file.table == DEAD_LETTERS:
-            dead += file.rows
-        else:
-            name = ".".join(json.loads(manifest.tables[file.table][NAME_KEY]))
-            tables[name] = tables.get(name, 0) + file.rows
-    landed = sum(tables.values())
-    return BatchReport(
-        batch=manifest.batch,
-        read=landed + dead,
-        landed=landed,
-        dead=dead,
-        seconds=seconds,
-        tables=tables,
-    )
-
-
-def _watch(spark: SparkSession, done: threading.Event, on_event: OnEvent) -> None:
-    tracker = spark.sparkContext.statusTracker()
-    while not done.wait(0.5):
-        for stage in tracker.getActiveStageIds():
-            info = tracker.getStageInfo(stage)
-            if info is not None and info.numTasks > 1:
-                on_event(f"{info.numCompletedTasks}/{info.numTasks} parts of the batch")
-
-
-@contextmanager
-def _stop_on_signal(query: StreamingQuery) -> Iterator[threading.Event]:
-    """SIGTERM and SIGINT end a stream; a batch cut short is tried again by the next run."""
-    told = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield told
-        return
-
-    def stop(*_: object) -> None:
-        told.set()
-        # Whoever insists is not kept waiting.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        # Every thread talks to Spark by a connection of its own, and ours awaits an answer.
-        threading.Thread(target=query.stop, daemon=True).start()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield told
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _fail(error: BaseException) -> None:
+    """Nothing was lost: the checkpoint knows what was not committed."""
+    if isinstance(error, HeraldryError):
+        raise error
+    raise PipelineError("landed a batch", _short(error)) from error
 
 
 def _short(error: BaseException) -> str:

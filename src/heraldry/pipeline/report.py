@@ -1,14 +1,20 @@
-"""What a job says of itself: per batch and at the end; ``read`` is always ``landed + dead``."""
+"""What a job says of itself: ``read`` is always ``landed + dead + repeated``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReport:
-    """One committed batch; ``tables`` maps a table's name to the rows it gained."""
+    """One committed batch; ``tables`` maps a table's name to the rows it gained.
+
+    ``repeated`` are messages that had come before, by their identity. ``newest`` is the latest
+    event time among what landed (freshness), ``catalog`` the digest of the catalog that judged.
+    ``lag`` is what the source still held at the end, where it can tell.
+    """
 
     batch: int
     read: int
@@ -16,6 +22,13 @@ class BatchReport:
     dead: int
     seconds: float
     tables: Mapping[str, int]
+    repeated: int = 0
+    catalog: str = ""
+    committed: datetime | None = None
+    newest: datetime | None = None
+    lag: int | None = None
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Dead letters by rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,3 +40,4 @@ class LandReport:
     dead: int
     batches: int
     seconds: float
+    repeated: int = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.delta import open_table, row_count, table_files
 from heraldry.pipeline.layout import DEFINITION_KEY, NAME_KEY
+from heraldry.pipeline.storage import Storage
 
 _SPARK_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 
@@ -24,21 +24,38 @@ class TableInfo:
     path: str
     rows: int
     columns: tuple[tuple[str, str], ...]
+    partitions: tuple[str, ...] = ()
 
 
 def tables(warehouse: str) -> tuple[TableInfo, ...]:
     """Every table of a warehouse, by name; the dead letters are not one of them."""
-    if not os.path.isdir(warehouse):
+    storage = open_warehouse(warehouse)
+    found = (_info(storage, path) for path in table_paths(storage))
+    return tuple(sorted((info for info in found if info is not None), key=lambda info: info.name))
+
+
+def open_warehouse(warehouse: str) -> Storage:
+    """A warehouse that is there."""
+    storage = Storage.open(warehouse)
+    if not storage.exists(""):
         raise WarehouseError(warehouse, "there is no such warehouse", "land something there first")
-    return tuple(sorted(_find(warehouse), key=lambda info: info.name))
+    return storage
+
+
+def table_paths(storage: Storage) -> Iterator[str]:
+    """Tables stand three folders deep; what starts with ``_`` is the warehouse's own."""
+    for database in _folders(storage, ""):
+        for group in _folders(storage, database):
+            yield from _folders(storage, group)
 
 
 def sample_rows(path: str, limit: int) -> list[dict[str, Any]]:
     """Some rows of a table."""
-    table = open_table(path)
+    storage = Storage.open(path)
+    table = open_table(storage, "")
     if table is None:
         raise WarehouseError(path, "there is no table here")
-    rows: list[dict[str, Any]] = table_files(table).head(limit).to_pylist()
+    rows: list[dict[str, Any]] = table_files(storage, table).head(limit).to_pylist()
     return rows
 
 
@@ -54,24 +71,18 @@ def spark_type(kind: Any) -> str:
     return f"struct<{inner}>"
 
 
-def _find(warehouse: str) -> Iterator[TableInfo]:
-    """Tables stand three folders deep; what starts with ``_`` is the warehouse's own."""
-    for database in _folders(warehouse):
-        for group in _folders(database):
-            for path in _folders(group):
-                if (info := _info(path)) is not None:
-                    yield info
+def _folders(storage: Storage, path: str) -> Iterator[str]:
+    try:
+        names = storage.names(path)
+    except NotADirectoryError:
+        return
+    for name in names:
+        if not name.startswith(("_", ".")):
+            yield f"{path}/{name}" if path else name
 
 
-def _folders(path: str) -> Iterator[str]:
-    with os.scandir(path) as entries:
-        for entry in sorted(entries, key=lambda e: e.name):
-            if entry.is_dir() and not entry.name.startswith("_"):
-                yield entry.path
-
-
-def _info(path: str) -> TableInfo | None:
-    table = open_table(path)
+def _info(storage: Storage, path: str) -> TableInfo | None:
+    table = open_table(storage, path)
     if table is None:
         return None
     configuration = table.metadata().configuration
@@ -81,7 +92,8 @@ def _info(path: str) -> TableInfo | None:
     return TableInfo(
         definition=configuration[DEFINITION_KEY],
         name=tuple(json.loads(configuration[NAME_KEY])),
-        path=path,
+        path=storage.join(path),
         rows=row_count(table),
         columns=tuple((field["name"], spark_type(field["type"])) for field in fields),
+        partitions=tuple(table.metadata().partition_columns),
     )

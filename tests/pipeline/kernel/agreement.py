@@ -11,7 +11,8 @@ import pyarrow as pa
 from heraldry.dialects.load import load_bytes
 from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Accepted
-from heraldry.pipeline.kernel.path import KernelGroup, KernelPath
+from heraldry.pipeline.kernel.groups import KernelGroup, Refused
+from heraldry.pipeline.kernel.path import KernelPath
 from heraldry.pipeline.layout import arrow_type
 
 
@@ -39,13 +40,25 @@ def line(kind: str, data: str, more: str = "") -> bytes:
 
 def assert_agreement(judge: Judge, path: KernelPath, lines: Sequence[bytes]) -> list[int]:
     """Every line is taken once or left, and what is taken is as the judge has it; those rows."""
-    groups, rest = path.take(pa.array(lines, pa.binary()))
-    taken = [row for group in groups for row in group.rows.tolist()]
-    assert sorted([*taken, *rest.tolist()]) == list(range(len(lines)))
-    assert rest.tolist() == sorted(rest.tolist())
-    for group in groups:
+    found = path.take(pa.array(lines, pa.binary()))
+    taken = [row for group in found.groups for row in group.rows.tolist()]
+    refused = [row for group in found.refused for row in group.rows.tolist()]
+    assert sorted([*taken, *refused, *found.rest.tolist()]) == list(range(len(lines)))
+    assert found.rest.tolist() == sorted(found.rest.tolist())
+    for group in found.groups:
         _assert_group(judge, group, lines)
+    for other in found.refused:
+        _assert_refused(judge, other, lines)
     return sorted(taken)
+
+
+def _assert_refused(judge: Judge, group: Refused, lines: Sequence[bytes]) -> None:
+    """What is refused for its payload, the judge refuses with the same reasons."""
+    texts = group.data.to_arrow(pa.binary()).to_pylist()
+    for row, text, stated in zip(group.rows.tolist(), texts, group.stated, strict=True):
+        kind = "application/json" if stated else None
+        verdict = judge.refuse(lines[row], group.compiled, text, kind)
+        assert verdict is None or verdict == judge.judge(lines[row]), lines[row]
 
 
 def _assert_group(judge: Judge, group: KernelGroup, lines: Sequence[bytes]) -> None:
@@ -62,6 +75,7 @@ def _assert_group(judge: Judge, group: KernelGroup, lines: Sequence[bytes]) -> N
         verdict = judge.judge(lines[row])
         assert isinstance(verdict, Accepted), (lines[row], verdict)
         assert str(verdict.match.definition.xid) == compiled.xid, lines[row]
+        assert verdict.native == group.native, lines[row]
         assert verdict.payload == text
         values = {f"value {name}": verdict.match.values.get(name) for name in compiled.placeholders}
         wanted.append({**_prefixed(verdict), **values})

@@ -138,22 +138,22 @@ def test_single_values_of_every_kind_of_definition() -> None:
 
 
 def test_no_lines(shared_path: kernel.KernelPath) -> None:
-    groups, rest = shared_path.take(pa.array([], pa.binary()))
-    assert (groups, len(rest)) == ([], 0)
+    found = shared_path.take(pa.array([], pa.binary()))
+    assert (found.groups, len(found.rest)) == ([], 0)
 
 
 def test_slices_nulls_and_large_arrays(judge: Judge, shared_path: kernel.KernelPath) -> None:
     lines = [b"x", full(), None, full(), b"", full()]
     for kind in (pa.binary(), pa.large_binary()):
-        groups, rest = shared_path.take(pa.array(lines, kind)[1:])
-        assert [group.rows.tolist() for group in groups] == [[0, 2, 4]]
-        assert rest.tolist() == [1, 3]
+        found = shared_path.take(pa.array(lines, kind)[1:])
+        assert [group.rows.tolist() for group in found.groups] == [[0, 2, 4]]
+        assert found.rest.tolist() == [1, 3]
 
 
 def test_only_wanted_definitions(judge: Judge) -> None:
     wanted = Judge(judge.matcher, only=["/messagegroups/g/messages/modern"])
-    groups, rest = kernel.KernelPath(wanted).take(pa.array([full()], pa.binary()))
-    assert (groups, rest.tolist()) == ([], [0])
+    found = kernel.KernelPath(wanted).take(pa.array([full()], pa.binary()))
+    assert (found.groups, found.rest.tolist()) == ([], [0])
 
 
 def test_long_lists(judge: Judge) -> None:

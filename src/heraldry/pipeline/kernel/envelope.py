@@ -59,7 +59,7 @@ def _which(buffer: Any, p: int, expected: int, names: Any, bounds: Any) -> int:
 
 
 @kernel
-def _end_of_object(buffer: Any, p: int, end: int) -> int:
+def end_of_object(buffer: Any, p: int, end: int) -> int:
     """The position after the object that begins at a position, or -1."""
     depth = 0
     while p < end:
@@ -86,7 +86,7 @@ def _value(buffer: Any, p: int, end: int, which: int, row: int, starts: Any, len
     if which == _DATA:
         if c != 123:
             return np.int64(-1)
-        after = _end_of_object(buffer, p, end)
+        after = end_of_object(buffer, p, end)
         starts[which, row] = p
         lengths[which, row] = after - p
         return after

@@ -1,8 +1,8 @@
 """Matching with a plan per row: constants, templates and shared placeholders as tables.
 
 The cost of a row does not grow with the number of plans. Templates are those of
-``messages.template`` without a separator: a value ends at the first literal after its first
-character, the last one at the end of the text.
+``messages.template``. Without a separator a value ends at the first literal after its first
+character, the last one at the end of the text; with one, every segment has at most one value.
 """
 
 from __future__ import annotations
@@ -17,17 +17,23 @@ from numpy.typing import NDArray
 from heraldry.pipeline.kernel.jit import PADDING, byte_at, inlined, kernel
 from heraldry.pipeline.kernel.scan import same_bytes
 
-_CONSTANT, _PRESENT, _TEMPLATE, _SAME = range(4)
-# The columns of a step: what it is, of which member, and three numbers that depend on it.
-_KIND, _MEMBER, _FIRST, _COUNT, _SLOT = range(5)
+_CONSTANT, _PRESENT, _TEMPLATE, _SAME, _SEGMENTS, _UNRESERVED = range(6)
+# The columns of a step: what it is, of which member, and four numbers that depend on it.
+_KIND, _MEMBER, _FIRST, _COUNT, _SLOT, _SEPARATOR = range(6)
 _PERCENT = 37
+_WHOLE = -1  # in place of the size of a suffix: the segment is a literal
+
+Template = tuple[int, tuple[str, ...]]
+"""A member and the literals of its template."""
+Segmented = tuple[int, str, tuple[tuple[str, ...], ...]]
+"""A member, its separator, and the literals of each segment: one, or two around a value."""
 
 
 @dataclass(slots=True)
 class Steps:
     """All plans so far; ``tables`` are what the kernel reads, made again after every change."""
 
-    _steps: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    _steps: list[tuple[int, int, int, int, int, int]] = field(default_factory=list)
     _bounds: list[int] = field(default_factory=lambda: [0])
     _texts: bytearray = field(default_factory=bytearray)
     _literals: list[tuple[int, int]] = field(default_factory=list)
@@ -38,27 +44,54 @@ class Steps:
         self,
         constants: Sequence[tuple[int, str]],
         present: Sequence[int],
-        templates: Sequence[tuple[int, tuple[str, ...]]],
+        templates: Sequence[Template | Segmented],
         shared: Sequence[tuple[int, int]],
+        unreserved: Sequence[int] = (),
     ) -> int:
-        """Add a plan: members with their texts or literals, pairs of slots; its number."""
+        """Add a plan: members with their texts or literals, pairs of slots; its number.
+
+        Values in ``unreserved`` slots must be such as no template would have to escape.
+        """
         slot = 0
         for member, text in constants:
-            self._steps.append((_CONSTANT, member, self._literal(text), 1, 0))
+            self._steps.append((_CONSTANT, member, self._literal(text), 1, 0, 0))
         for member in present:
-            self._steps.append((_PRESENT, member, 0, 0, 0))
-        for member, literals in templates:
-            first = len(self._literals)
-            for text in literals:
-                self._literal(text)
-            self._steps.append((_TEMPLATE, member, first, len(literals), slot))
-            slot += len(literals) - 1
+            self._steps.append((_PRESENT, member, 0, 0, 0, 0))
+        for template in templates:
+            slot = (
+                self._segments(template, slot) if len(template) > 2 else self._open(template, slot)
+            )
         for one, other in shared:
-            self._steps.append((_SAME, 0, one, other, 0))
+            self._steps.append((_SAME, 0, one, other, 0, 0))
+        for one in unreserved:
+            self._steps.append((_UNRESERVED, 0, one, 0, 0, 0))
         self.slots = max(self.slots, slot)
         self._bounds.append(len(self._steps))
         self._tables = None
         return len(self._bounds) - 2
+
+    def _open(self, template: Template, slot: int) -> int:
+        """Add a template without a separator; the slot after those of its values."""
+        member, literals = template
+        first = len(self._literals)
+        for text in literals:
+            self._literal(text)
+        self._steps.append((_TEMPLATE, member, first, len(literals), slot, 0))
+        return slot + len(literals) - 1
+
+    def _segments(self, template: Segmented, slot: int) -> int:
+        """Add a template with a separator; the slot after those of its values."""
+        member, separator, segments = template
+        first = len(self._literals)
+        for texts in segments:
+            self._literal(texts[0])
+            if len(texts) > 1:
+                self._literal(texts[1])
+            else:
+                self._literals.append((0, _WHOLE))
+        count = len(segments)
+        self._steps.append((_SEGMENTS, member, first, count, slot, ord(separator)))
+        return slot + sum(len(texts) > 1 for texts in segments)
 
     def _literal(self, text: str) -> int:
         found = text.encode()
@@ -71,7 +104,7 @@ class Steps:
         """Steps, where the steps of each plan begin, literals, and their texts."""
         if self._tables is None:
             self._tables = (
-                np.array(self._steps or [(0, 0, 0, 0, 0)], np.int64),
+                np.array(self._steps or [(0,) * 6], np.int64),
                 np.array(self._bounds, np.int64),
                 np.array(self._literals or [(0, 0)], np.int64),
                 np.frombuffer(bytes(self._texts) + bytes(PADDING), np.uint8).copy(),
@@ -141,6 +174,59 @@ def _fits(
     return bool(p < end)
 
 
+@kernel
+def _fits_segments(
+    buffer: Any,
+    p: int,
+    end: int,
+    step: Any,
+    literals: Any,
+    texts: Any,
+    row: int,
+    starts: Any,
+    lengths: Any,
+) -> bool:
+    """As :func:`_fits`, segment by segment."""
+    if _has_percent(buffer, p, end):
+        return False
+    separator = step[_SEPARATOR]
+    slot = step[_SLOT]
+    last = step[_COUNT] - 1
+    for segment in range(step[_COUNT]):
+        stop = p
+        while stop < end and byte_at(buffer, stop) != separator:
+            stop += 1
+        if (segment < last) == (stop == end):
+            return False
+        prefix = step[_FIRST] + 2 * segment
+        size, suffix = literals[prefix, 1], literals[prefix + 1, 1]
+        if suffix == _WHOLE and stop - p != size:
+            return False
+        if suffix != _WHOLE and stop - p <= size + suffix:
+            return False
+        if not same_bytes(buffer, p, texts, literals[prefix, 0], size):
+            return False
+        if suffix != _WHOLE:
+            if not same_bytes(buffer, stop - suffix, texts, literals[prefix + 1, 0], suffix):
+                return False
+            starts[slot, row] = p + size
+            lengths[slot, row] = stop - suffix - p - size
+            slot += 1
+        p = stop + 1
+    return True
+
+
+@inlined
+def _is_unreserved(buffer: Any, p: int, end: int) -> bool:
+    while p < end:
+        c = byte_at(buffer, p)
+        letter = 97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57
+        if not (letter or c == 45 or c == 46 or c == 95 or c == 126):
+            return False
+        p += 1
+    return True
+
+
 @inlined
 def _obeys(
     buffer: Any,
@@ -161,10 +247,27 @@ def _obeys(
         return bool(
             same_bytes(buffer, slot_starts[one, row], buffer, slot_starts[other, row], size)
         )
+    if step[_KIND] == _UNRESERVED:
+        begin = slot_starts[step[_FIRST], row]
+        return bool(_is_unreserved(buffer, begin, begin + slot_lengths[step[_FIRST], row]))
     member = step[_MEMBER]
     begin, size = starts[member, row], lengths[member, row]
     if size < 0:
         return False
+    if step[_KIND] == _SEGMENTS:
+        return bool(
+            _fits_segments(
+                buffer,
+                begin,
+                begin + size,
+                step,
+                literals,
+                texts,
+                row,
+                slot_starts,
+                slot_lengths,
+            )
+        )
     if step[_KIND] == _PRESENT:
         return bool(size > 0)
     if step[_KIND] == _CONSTANT:

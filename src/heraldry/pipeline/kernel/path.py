@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -12,7 +10,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from heraldry.dialects.load import load_bytes
-from heraldry.messages.compile import CompiledDefinition
 from heraldry.messages.judge import Judge
 from heraldry.messages.line import MAX_LINE
 from heraldry.pipeline.kernel import jit
@@ -25,51 +22,17 @@ from heraldry.pipeline.kernel.envelope import (
     NAMES,
     read_envelopes,
 )
+from heraldry.pipeline.kernel.groups import KernelGroup, Pieces, Refused, Taken, by_plan, checked
 from heraldry.pipeline.kernel.match import match_rows
+from heraldry.pipeline.kernel.native_path import NativePath
 from heraldry.pipeline.kernel.plans import NO_PLAN, Plan, Plans
 from heraldry.pipeline.layout import arrow_type
 
 _TIME = MEMBERS.index("time")
 _TYPE = MEMBERS.index("type")
 _DATA = MEMBERS.index("data")
+_CONTENT = MEMBERS.index("datacontenttype")
 _SINGLY = 64  # so few lines are looked at one by one for what is no UTF-8
-
-
-@dataclass(slots=True)
-class KernelGroup:
-    """The rows of one definition that are accepted, and their columns in the order of ``rows``.
-
-    ``payload`` has the schema's columns, ``envelope`` those of ``compiled.envelope_columns``,
-    ``placeholders`` those of ``compiled.placeholders``; ``data`` is the text of the payloads.
-    """
-
-    compiled: CompiledDefinition
-    rows: NDArray[np.int64]
-    payload: pa.Table
-    envelope: list[pa.Array]
-    placeholders: list[pa.Array]
-    data: Spans
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Some lines: their bytes, where everything stands in them, and the plan of each."""
-
-    buffer: NDArray[np.uint8]
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int32]
-    times: NDArray[np.int64]
-    plans: NDArray[np.int64]
-    slot_starts: NDArray[np.int64]
-    slot_lengths: NDArray[np.int32]
-
-    def member(self, number: int) -> Spans:
-        """Where one member of the events stands."""
-        return Spans(self.buffer, self.starts[number], self.lengths[number])
-
-    def slot(self, number: int) -> Spans:
-        """Where the values of one placeholder stand."""
-        return Spans(self.buffer, self.slot_starts[number], self.slot_lengths[number])
 
 
 class KernelPath:
@@ -78,29 +41,45 @@ class KernelPath:
     def __init__(self, judge: Judge) -> None:
         self._plans = Plans(judge)
         self._arena = Arena()
+        self._natives = NativePath(judge, self._arena)
         self._follow = FOLLOW.copy()
 
-    def take(self, lines: pa.BinaryArray) -> tuple[list[KernelGroup], NDArray[np.int64]]:
-        """Split lines into what is accepted, by definition, and the numbers of all others."""
-        batch = self._read(lines)
-        self._match(batch)
-        found = []
-        for plan, rows in self._by_plan(batch):
-            verdict, payload = plan.reader.read(batch.member(_DATA).take(rows), self._arena)
-            accepted = rows if verdict.all() else rows[verdict]
-            if len(accepted):
-                found.append((plan, accepted, payload))
-        rest = np.ones(len(lines), np.bool_)
-        for _, rows, _ in found:
-            rest[rows] = False
-        return list(_groups(batch, found)), np.flatnonzero(rest)
-
-    def _read(self, lines: pa.BinaryArray) -> _Batch:
-        """Copy the lines, read their envelopes and look up the plan of every type."""
-        count = len(lines)
+    def take(self, lines: pa.BinaryArray) -> Taken:
+        """Split lines into what is accepted or refused, by definition, and all others."""
         buffer, offsets = _padded(lines)
         good = _readable(lines)
         good &= np.diff(offsets) <= MAX_LINE
+        readable = good.copy()
+        batch, times = self._read(buffer, offsets, good)
+        self._match(batch)
+        found = []
+        taken = Taken([], [], np.empty(0, np.int64))
+        for number, rows in by_plan(batch.plans, len(self._plans.plans)):
+            plan = self._plans.plans[number]
+            rows = checked(batch, plan.checks, rows)
+            verdict, payload = plan.reader.read(batch.member(_DATA).take(rows), self._arena)
+            if not verdict.all():
+                taken.refused.append(_refused(batch, plan, rows[~verdict]))
+                rows = rows[verdict]
+            if len(rows):
+                found.append((plan, rows, payload))
+        taken.groups += _groups(batch, times, found)
+        for group in self._natives.take(buffer, offsets, np.flatnonzero(readable & ~good)):
+            if isinstance(group, Refused):
+                taken.refused.append(group)
+            else:
+                taken.groups.append(group)
+        rest = np.ones(len(lines), np.bool_)
+        for rows in [one.rows for one in taken.groups] + [one.rows for one in taken.refused]:
+            rest[rows] = False
+        taken.rest = np.flatnonzero(rest)
+        return taken
+
+    def _read(
+        self, buffer: NDArray[np.uint8], offsets: NDArray[np.int64], good: NDArray[np.bool_]
+    ) -> tuple[Pieces, NDArray[np.int64]]:
+        """Read the envelopes of good lines and look up the plan of every type; the times too."""
+        count = len(good)
         starts = np.zeros((len(MEMBERS), count), np.int64)
         lengths = np.empty((len(MEMBERS), count), np.int32)
         times = np.empty(count, np.int64)
@@ -114,18 +93,12 @@ class KernelPath:
         numbers = [self._plans.number(kind) for kind in encoded.dictionary.to_pylist()]
         codes = encoded.indices.to_numpy(zero_copy_only=False)
         plans[rows] = np.array(numbers, np.int64)[codes] if numbers else NO_PLAN
-        slots = self._plans.steps.slots
-        return _Batch(
-            buffer=buffer,
-            starts=starts,
-            lengths=lengths,
-            times=times,
-            plans=plans,
-            slot_starts=np.empty((slots, count), np.int64),
-            slot_lengths=np.empty((slots, count), np.int32),
-        )
+        none = np.empty((0, count), np.int64)
+        batch = Pieces(buffer, starts, lengths, plans, none, none.astype(np.int32))
+        batch.make_slots(self._plans.steps.slots)
+        return batch, times
 
-    def _match(self, batch: _Batch) -> None:
+    def _match(self, batch: Pieces) -> None:
         """Take the plan from every row that does not obey it."""
         match_rows(
             address_of(batch.buffer),
@@ -137,34 +110,16 @@ class KernelPath:
             *self._plans.steps.tables,
         )
 
-    def _by_plan(self, batch: _Batch) -> Iterator[tuple[Plan, NDArray[np.int64]]]:
-        """The rows of every plan, in order, that pass the checks of single members."""
-        rows = np.flatnonzero(batch.plans != NO_PLAN)
-        plans = batch.plans[rows]
-        few = len(self._plans.plans) < np.iinfo(np.int16).max
-        order = np.argsort(plans.astype(np.int16) if few else plans, kind="stable")
-        rows, plans = rows[order], plans[order]
-        bounds = [0, *(np.flatnonzero(plans[1:] != plans[:-1]) + 1).tolist(), len(rows)]
-        for begin, end in pairwise(bounds):
-            if begin < end:
-                plan = self._plans.plans[int(plans[begin])]
-                yield plan, _checked(batch, plan, rows[begin:end])
 
-
-def _checked(batch: _Batch, plan: Plan, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows whose members pass the plan's checks, each distinct text checked once."""
-    for member, check in plan.checks:
-        encoded = batch.member(member).take(rows).to_arrow(pa.string()).dictionary_encode()
-        fits = [check(text) for text in encoded.dictionary.to_pylist()]
-        if not all(fits):
-            # An absent member has no code; the last place says that it fits.
-            codes = encoded.indices.fill_null(len(fits)).to_numpy(zero_copy_only=False)
-            rows = rows[np.array([*fits, True])[codes]]
-    return rows
+def _refused(batch: Pieces, plan: Plan, rows: NDArray[np.int64]) -> Refused:
+    stated = batch.lengths[_CONTENT][rows] != ABSENT
+    return Refused(plan.compiled, rows, batch.member(_DATA).take(rows), stated)
 
 
 def _groups(
-    batch: _Batch, found: list[tuple[Plan, NDArray[np.int64], pa.Table]]
+    batch: Pieces,
+    times: NDArray[np.int64],
+    found: list[tuple[Plan, NDArray[np.int64], pa.Table]],
 ) -> Iterator[KernelGroup]:
     """Groups with their columns; texts of attributes are copied for all groups at once."""
     if not found:
@@ -176,7 +131,7 @@ def _groups(
         if number not in (_TIME, _DATA)
     }
     present = batch.lengths[_TIME][every] != ABSENT
-    columns["time"] = instants(batch.times[every], present)
+    columns["time"] = instants(times[every], present)
     begin = 0
     for plan, rows, payload in found:
         count = len(rows)
@@ -255,10 +210,13 @@ def warm() -> None:
     message = {
         "envelope": "CloudEvents/1.0",
         "envelopemetadata": attributes,
+        "protocol": "MQTT/5.0",
+        "protocoloptions": {"topic_name": "warm/{a}", "user_properties": {"b": {"value": "{b}"}}},
         "dataschemaformat": "JSONSchema/draft-07",
         "dataschema": {"type": "object", "properties": members},
     }
     catalog = {"messagegroups": {"warm": {"messagegroupid": "warm", "messages": {"warm": message}}}}
+    data = {"text": "text", "escaped": "\n", "items": [1, 2.5]}
     event = {
         "specversion": "1.0",
         "id": "1",
@@ -266,7 +224,9 @@ def warm() -> None:
         "source": "a",
         "subject": "a",
         "time": "2026-11-16T08:30:00Z",
-        "data": {"text": "text", "escaped": "\n", "items": [1, 2.5]},
+        "data": data,
     }
+    metadata = {"topic_name": "warm/a", "qos": 1, "user_properties": [{"name": "b", "value": "b"}]}
+    native = {"protocol": "MQTT/5.0", "metadata": metadata, "payload": data}
     path = KernelPath(Judge(load_bytes(msgspec.json.encode(catalog), "warm")))
-    path.take(pa.array([msgspec.json.encode(event)], pa.binary()))
+    path.take(pa.array([msgspec.json.encode(event), msgspec.json.encode(native)], pa.binary()))

@@ -1,90 +1,121 @@
-"""Files of JSON lines, plain or gzipped: ``files:DIR``.
+"""The files of a folder, in every form: ``files:DIR``, or ``files:s3://bucket/path``.
 
-Spark's own file source keeps the log of what was read. A file must appear whole: write it under
-another name, or one that starts with ``.`` or ``_``, and rename it.
+Plain lines (``.jsonl``, ``.ndjson``) are read by Spark's text reader, which splits large files;
+packed lines, JSON, Parquet and Avro by their path in the workers (``file_reading``). Spark's own
+file source keeps the log of what was read. A file must appear whole: write it under another
+name, or one that starts with ``.`` or ``_``, and rename it. A folder on object storage is read
+by :mod:`stored_files`.
 """
 
 from __future__ import annotations
 
-import gzip
-import zlib
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heraldry.errors import UsageError
+from heraldry.pipeline.layout import CHECKPOINT
+from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.file_lines import LineCounter
+from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_paths
+from heraldry.pipeline.sources.file_sizes import GUESS, bytes_for
+from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
+from heraldry.pipeline.sources.stored_files import FORMAT, StoredFilesDataSource
+from heraldry.pipeline.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-GLOB = "*.{jsonl,jsonl.gz}"
+_SCHEMAS = {
+    "text": "value string",
+    "binaryFile": "path string, modificationTime timestamp, length bigint, content binary",
+}
+_PARTS = 8
+"""Into how many tasks a batch from object storage is split at least, where it has so many files."""
 _DEFAULT_BYTES = 512 * 1024 * 1024
-_SAMPLE_FILES = 64
-_GUESS = 512
-_SAMPLE_BYTES = 64 * 1024
 
 
-def read_files(spark: SparkSession, folder: str, max_per_batch: int | None) -> DataFrame:
-    """The stream of lines with their place: ``value`` binary, ``source``, ``block``.
+class FilesSource:
+    """The files of one folder; each is read once, by its name."""
 
-    The number of messages of a file is not known before it is read, so a bound on messages
-    becomes one on bytes by the shortest mean length of lines, rounded up to whole files.
-    """
-    check_folder(folder)
-    folder = str(Path(folder).resolve())  # Spark has a working directory of its own
-    limit = _bytes_for(folder, max_per_batch) if max_per_batch else _DEFAULT_BYTES
-    lines = (
-        spark.readStream.format("text")
-        .option("lineSep", "\n")
-        .option("pathGlobFilter", GLOB)
-        .option("recursiveFileLookup", "true")
-        .option("maxBytesPerTrigger", str(limit))
-        # A file counts as new by its name alone, however old its date says it is.
-        .option("maxFileAge", "36500d")
-        .load(folder)
+    database: str | None = None
+    packages: tuple[str, ...] = ()
+    guarantee = Guarantee(
+        replayable=True, repeats=False, ordered="within a file", identity="file and place in it"
     )
-    return lines.selectExpr(
-        "cast(value as binary) as value",
-        "_metadata.file_path as source",
-        "_metadata.file_block_start as block",
-    )
+
+    def __init__(self, folder: str, settings: LandSettings) -> None:
+        check_folder(folder)
+        self.name = f"files:{folder}"
+        self._folder, self._limit = folder, settings.max_per_batch
+        self._checkpoint = settings.checkpoint or Storage.open(settings.warehouse).join(CHECKPOINT)
+
+    def open(self) -> AbstractContextManager[None]:
+        """Files need nothing to be held."""
+        return nullcontext()
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """The stream of lines with their places: ``value`` binary, ``source``, ``block``, number.
+
+        The number of messages of a file is not known before it is read, so a bound on messages
+        becomes one on bytes by the shortest mean length of messages, rounded up to whole files.
+        """
+        if "://" in self._folder:
+            return self._stored(spark)
+        lines = self._files(spark, "text", LINES).selectExpr(
+            "cast(value as binary) as value",
+            "_metadata.file_path as source",
+            "_metadata.file_block_start as block",
+            "cast(null as bigint) as number",
+        )
+        others = self._files(spark, "binaryFile", ENDINGS)
+        # Without its content a file is but a path: the workers open it.
+        paths = others.selectExpr("_metadata.file_path as source")
+        return lines.union(paths.mapInArrow(read_paths, SCHEMA))
+
+    def reader(self) -> ReaderFactory:
+        """Lines by their block and number."""
+        return LineCounter
+
+    def lag(self) -> Lag:
+        """A folder does not tell."""
+        return Lag()
+
+    def _stored(self, spark: SparkSession) -> DataFrame:
+        """The stream of a folder on object storage; how long its messages are is only guessed."""
+        spark.dataSource.register(StoredFilesDataSource)
+        limit = self._limit * GUESS if self._limit else _DEFAULT_BYTES
+        return (
+            spark.readStream.format(FORMAT)
+            .option("folder", self._folder)
+            .option("checkpoint", self._checkpoint)
+            .option("bytes", str(limit))
+            .option("parts", str(_PARTS))
+            .load()
+        )
+
+    def _files(self, spark: SparkSession, kind: str, endings: tuple[str, ...]) -> DataFrame:
+        folder = str(Path(self._folder).resolve())  # Spark has a working directory of its own
+        limit = bytes_for(folder, endings, self._limit) if self._limit else _DEFAULT_BYTES
+        return (
+            spark.readStream.format(kind)
+            .schema(_SCHEMAS[kind])
+            .option("lineSep", "\n")
+            .option("pathGlobFilter", f"*{{{','.join(endings)}}}")
+            .option("recursiveFileLookup", "true")
+            .option("maxBytesPerTrigger", str(limit))
+            # A file counts as new by its name alone, however old its date says it is.
+            .option("maxFileAge", "36500d")
+            .load(folder)
+        )
 
 
 def check_folder(folder: str) -> None:
-    """Refuse what is not a folder that Spark reads as it is named."""
-    if "://" in folder or not Path(folder).is_dir():
+    """Refuse what is not a folder that Spark reads as it is named, nor one on object storage."""
+    if "://" in folder:
+        Storage.open(folder)
+        return
+    if not Path(folder).is_dir():
         raise UsageError(f"there is no folder {folder!r}", "--from files:DIR names a folder")
     if set(folder) & set("*?[]{}\\"):
         raise UsageError(f"Spark would read {folder!r} as a pattern", "rename the folder")
-
-
-def _bytes_for(folder: str, messages: int) -> int:
-    """How many bytes on disk hold about so many messages, by the file with the shortest lines."""
-    lengths = []
-    paths = (p for p in Path(folder).rglob("*.jsonl*") if p.name.endswith((".jsonl", ".jsonl.gz")))
-    for path in sorted(p for p in paths if not p.name.startswith((".", "_")))[:_SAMPLE_FILES]:
-        try:
-            count, length = _sample(path)
-        except (OSError, EOFError, zlib.error):
-            continue  # gone meanwhile, or not what its name says: reading it is Spark's matter
-        if length:
-            lengths.append(length / count)
-    return max(1, int(messages * min(lengths, default=_GUESS)))
-
-
-def _sample(path: Path) -> tuple[int, int]:
-    """The lines at the start of a file, and the bytes on disk that they take."""
-    if path.suffix != ".gz":
-        with path.open("rb") as handle:
-            text = handle.read(_SAMPLE_BYTES)
-        return max(1, text.count(b"\n")), len(text)
-    with gzip.open(path) as handle:
-        text = handle.read(_SAMPLE_BYTES)
-    share = path.stat().st_size / max(1, _gzip_size(path))
-    return max(1, text.count(b"\n")), int(len(text) * share)
-
-
-def _gzip_size(path: Path) -> int:
-    """The unpacked size that a gzip file states at its end."""
-    with path.open("rb") as handle:
-        handle.seek(-4, 2)
-        return int.from_bytes(handle.read(4), "little")

@@ -1,0 +1,85 @@
+"""The jobs that the landing benchmarks compare, each measured as a whole."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import corpus
+from heraldry.dialects.load import load_bytes
+from heraldry.pipeline.job import land
+from heraldry.pipeline.observer import Observer
+from heraldry.pipeline.report import LandReport
+from heraldry.pipeline.settings import LandSettings
+from measure import Cost, measured
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MASTER = "local[2]"
+BASE_SCHEMA = (
+    "specversion string, id string, source string, type string, subject string, time timestamp,"
+    " datacontenttype string, data struct<orderid: string, customer: string, status: string,"
+    " qty: bigint, price: double, ts: timestamp, express: boolean,"
+    " address: struct<street: string, city: string, zip: string>,"
+    " items: array<struct<sku: string, qty: bigint, price: double>>>"
+)
+
+
+def catalog(definitions: int, *, mqtt: bool = False) -> bytes:
+    """The catalog of the corpus as a document."""
+    return json.dumps(corpus.catalog(definitions, mqtt=mqtt)).encode()
+
+
+def plain(spark: SparkSession, stream: Path, target: Path) -> Cost:
+    """A Spark job for one schema: no matching, no validation."""
+    shutil.rmtree(target, ignore_errors=True)
+    with measured() as cost:
+        spark.read.schema(BASE_SCHEMA).json(str(stream)).write.parquet(str(target))
+    return cost
+
+
+def ours(
+    document: bytes, stream: Path, target: Path, batch: int, observers: Sequence[Observer] = ()
+) -> tuple[Cost, LandReport]:
+    """A landing job in batches of at most so many messages."""
+    shutil.rmtree(target, ignore_errors=True)
+    settings = LandSettings(
+        source=f"files:{stream}", warehouse=str(target), master=MASTER, max_per_batch=batch
+    )
+    with measured() as cost:
+        report = land(load_bytes(document, "catalog.json"), settings, observers)
+    return cost, report
+
+
+def expect(report: LandReport, messages: int, flawed: int) -> None:
+    """End the benchmark where a job lost or doubled something."""
+    if (report.read, report.dead) != (messages, flawed):
+        raise SystemExit(f"expected {messages} messages with {flawed} flawed, got {report}")
+
+
+def show(name: str, cost: Cost, messages: int, number: int) -> None:
+    """One line on what a job cost."""
+    rate = messages / cost.cpu
+    label = "warm-up" if number == 0 else f"round {number}"
+    print(
+        f"{label:8} {name:30} {cost.cpu:6.1f} CPU s  {cost.wall:6.1f} s  "
+        f"{rate:9,.0f} rows/CPU s  peak {cost.peak_mb:6,.0f} MB",
+        flush=True,
+    )
+
+
+def ratios(pairs: Sequence[tuple[Cost, Cost]]) -> dict[str, Any]:
+    """How much more the second of each pair cost: every round, and the median."""
+    found = [second.cpu / first.cpu for first, second in pairs]
+    walls = [second.wall / first.wall for first, second in pairs]
+    return {
+        "ratios": [round(ratio, 2) for ratio in found],
+        "ratio": round(median(found), 2),
+        "wall_ratio": round(median(walls), 2),
+        "peak_mb": round(max(cost.peak_mb for pair in pairs for cost in pair)),
+    }

@@ -1,0 +1,150 @@
+"""The catalog of a running job: what changes in it takes effect at the next batch.
+
+watch = CatalogWatch(CatalogFollower(catalogs, places, allow).look, grace=600, tell=print)
+watch.current().digest       # at the start of every batch; cheap while nothing changed
+
+A registry that is away, or a catalog that does not load, makes no dead letters: the job goes on
+with the catalog it has, for ``grace`` seconds, and then stops.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+import msgspec
+
+from heraldry.client.catalog_follower import Look
+from heraldry.dialects.dump import dump
+from heraldry.errors import HeraldryError, PipelineError
+from heraldry.model.catalog import Catalog
+
+_LONGEST_PAUSE = 120.0
+_SHARE = 4
+"""While the catalog cannot be had, looking for it takes at most one part in five of the time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """The catalog to judge by, as workers take it; the same object while nothing changed.
+
+    ``external`` are the base messages that were fetched for it, as JSON. ``stale_since`` is the
+    clock's time since when nothing newer could be had, or None.
+    """
+
+    catalog: Catalog
+    document: bytes
+    external: bytes
+    digest: str
+    stale_since: float | None = None
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> Watched:
+        """A catalog with its document; not cheap where there are thousands of definitions."""
+        document, external = dump(catalog), msgspec.json.encode(catalog.external, order="sorted")
+        digest = sha256(document + external).hexdigest()
+        return cls(catalog=catalog, document=document, external=external, digest=digest)
+
+
+class CatalogWatch:
+    """Asks for the catalog at most once in ``every`` seconds, and decides how long an old one does.
+
+    ``accept`` is asked before a new catalog takes effect; what it refuses by an error counts as a
+    catalog that does not load. ``tell`` takes a line when the catalog changes, goes and comes back.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[], Look],
+        grace: float,
+        *,
+        every: float = 1.0,
+        accept: Callable[[Catalog], object] = lambda catalog: None,
+        tell: Callable[[str], object] = lambda text: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._look, self._accept, self._tell = look, accept, tell
+        self._grace, self._every, self._clock = grace, every, clock
+        self._watched: Watched | None = None
+        self._refused = self._trouble = ""
+        self._next = 0.0
+
+    def current(self) -> Watched:
+        """The catalog for the next batch; PipelineError where it was away for too long."""
+        if self._watched is None:
+            return self._begin()
+        # Whoever would stop looks once more, however short the last look is ago.
+        if self._clock() >= self._next or self._age(self._watched) >= self._grace:
+            self._watched = self._looked(self._watched)
+        self._stop_when_too_old(self._watched)
+        return self._watched
+
+    def _begin(self) -> Watched:
+        """The first catalog: where there is none at all, that is an error at once."""
+        look = self._look()
+        assert look.catalog is not None
+        self._accept(look.catalog)
+        self._watched = Watched.of(look.catalog)
+        if look.away:
+            self._watched = self._aged(self._watched, look.away)
+            self._stop_when_too_old(self._watched)
+        self._next = self._clock() + self._every
+        return self._watched
+
+    def _looked(self, known: Watched) -> Watched:
+        started = self._clock()
+        look = self._look()
+        if look.catalog is not None:
+            self._refused = self._refusal(look.catalog)
+            if not self._refused:
+                known = self._changed(known, Watched.of(look.catalog))
+        trouble = look.away or self._refused
+        known = self._aged(known, trouble) if trouble else self._fresh(known)
+        now = self._clock()
+        pause = min(_SHARE * (now - started), _LONGEST_PAUSE) if look.away else 0.0
+        self._next = now + max(self._every, pause)
+        return known
+
+    def _refusal(self, catalog: Catalog) -> str:
+        try:
+            self._accept(catalog)
+        except HeraldryError as error:
+            return str(error)
+        return ""
+
+    def _changed(self, known: Watched, found: Watched) -> Watched:
+        if found.digest == known.digest:
+            return known
+        self._tell(f"the catalog changed: {known.digest[:12]} is now {found.digest[:12]}")
+        return replace(found, stale_since=known.stale_since)
+
+    def _aged(self, known: Watched, trouble: str) -> Watched:
+        """Go on with an old catalog, and say so once."""
+        if known.stale_since is None:
+            known = replace(known, stale_since=self._clock())
+            self._tell(f"the last catalog goes on for up to {self._grace:g} s: {trouble}")
+        self._trouble = trouble
+        return known
+
+    def _fresh(self, known: Watched) -> Watched:
+        if known.stale_since is None:
+            return known
+        self._tell(f"the catalog is back after {self._clock() - known.stale_since:.0f} s")
+        return replace(known, stale_since=None)
+
+    def _age(self, known: Watched) -> float:
+        return -1.0 if known.stale_since is None else self._clock() - known.stale_since
+
+    def _stop_when_too_old(self, known: Watched) -> None:
+        seconds = self._age(known)
+        if known.stale_since is not None and seconds >= self._grace:
+            reason = f"for {seconds:.0f} s it could not be had: {self._trouble}"
+            raise PipelineError("asked for its catalog", reason)
+
+
+def fixed(catalog: Catalog) -> Callable[[], Look]:
+    """A look at a catalog that never changes."""
+    looks = iter((Look(catalog=catalog),))
+    return lambda: next(looks, Look())

@@ -1,0 +1,228 @@
+"""Dead letters of other tools: their Kafka records, and ours as theirs.
+
+unwrap(line)       # the original message of a letter, its origin and why it was refused; or None
+wrap(letter)       # a letter of ours as the record that Kafka Connect would write
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from heraldry.errors import MessageError
+from heraldry.messages.json_form import as_text, to_json_pairs
+from heraldry.messages.protocol_table import canonical_name
+from heraldry.messages.protocols import kafka
+from heraldry.schemas.parse import parse
+
+CONNECT = "__connect.errors."
+_EVENT = "application/cloudevents+json"
+_PLACE = re.compile(r"([0-9]+)[^0-9]([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a tool marks its letters: the names of its headers, and where the rest begins.
+
+    ``marks`` are the beginnings of all names that are the tool's own; a record is its letter
+    where the header ``topic`` is there.
+    """
+
+    system: str
+    marks: tuple[str, ...]
+    topic: str
+    partition: str = ""
+    offset: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+DIALECTS: tuple[Dialect, ...] = (
+    Dialect(
+        system="Kafka Connect",
+        marks=(CONNECT,),
+        topic=f"{CONNECT}topic",
+        partition=f"{CONNECT}partition",
+        offset=f"{CONNECT}offset",
+        reasons=(f"{CONNECT}exception.message", f"{CONNECT}exception.class.name"),
+    ),
+    Dialect(
+        system="Spring",
+        marks=("kafka_dlt-", "kafka_original-", "retry_topic-", "springDeserializerException"),
+        topic="kafka_dlt-original-topic",
+        partition="kafka_dlt-original-partition",
+        offset="kafka_dlt-original-offset",
+        reasons=(
+            "kafka_dlt-exception-message",
+            "kafka_dlt-exception-cause-fqcn",
+            "kafka_dlt-exception-fqcn",
+        ),
+    ),
+    Dialect(
+        system="Confluent",
+        marks=("__rule.",),
+        topic="__rule.topic",
+        reasons=("__rule.exception", "__rule.name"),
+    ),
+    Dialect(
+        system="Spring Cloud Stream",
+        marks=("x-original-", "x-exception-"),
+        topic="x-original-topic",
+        partition="x-original-partition",
+        offset="x-original-offset",
+        reasons=("x-exception-message", "x-exception-fqcn"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a letter's message was first, and whose letter it is."""
+
+    system: str
+    topic: str
+    partition: int | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unwrapped:
+    """The original message as a line, where it came from, and why it was refused there."""
+
+    line: bytes
+    origin: Origin
+    reason: str
+
+
+def unwrap(line: bytes) -> Unwrapped | None:
+    """The message that another tool's letter holds; None where the line is no such letter.
+
+    The topic is the original one again and the tool's headers are gone; key, other headers and
+    the payload stay as they are, the payload byte for byte.
+    """
+    if b"topic" not in line or not any(one.topic.encode() in line for one in DIALECTS):
+        return None
+    try:
+        document = parse(line)
+        if not _is_kafka(document):
+            return None
+        record = kafka.from_json(document["metadata"], None, kafka.NAME)
+    except MessageError:
+        return None
+    origin, reason = _origin(record.headers)
+    if origin is None:
+        return None
+    marks = tuple(mark for one in DIALECTS for mark in one.marks)
+    original = kafka.KafkaRecord(
+        topic=origin.topic,
+        partition=origin.partition,
+        key=record.key,
+        headers=tuple(pair for pair in record.headers if not pair[0].startswith(marks)),
+    )
+    # The other members stay as they were written.
+    members = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    members["metadata"] = msgspec.Raw(msgspec.json.encode(kafka.to_json(original)))
+    return Unwrapped(line=msgspec.json.encode(members), origin=origin, reason=reason)
+
+
+def wrap(letter: Mapping[str, Any]) -> bytes:
+    """A letter as the line of a record with the headers of Kafka Connect; ``unwrap`` undoes it.
+
+    A message that was no Kafka record becomes the value of one: an event in its JSON format.
+    """
+    line: bytes = letter["line"]
+    members = _record(line)
+    metadata = parse(bytes(members["metadata"])) if "metadata" in members else {}
+    own = kafka.from_json(metadata, None, kafka.NAME).headers
+    told = _told(letter, metadata).items()
+    metadata["headers"] = to_json_pairs(
+        (
+            *((name, None if value is None else as_text(value)) for name, value in own),
+            *((CONNECT + name, text) for name, text in told),
+        )
+    )
+    members["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
+    return msgspec.json.encode(members)
+
+
+def _record(line: bytes) -> dict[str, msgspec.Raw]:
+    """The members of the Kafka record of a line."""
+    try:
+        document = parse(line)
+        if _is_kafka(document):
+            kafka.from_json(document["metadata"], None, kafka.NAME)
+            return msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    except MessageError:
+        document = None
+    record: dict[str, Any] = {"protocol": kafka.NAME}
+    if isinstance(document, dict) and "specversion" in document and b"\n" not in line:
+        record |= {"metadata": {"headers": {"content-type": _EVENT}}, "payload": msgspec.Raw(line)}
+    else:
+        text = as_text(line)
+        named = isinstance(text, str)
+        record["payload_text" if named else "payload_base64"] = (
+            text if named else b64encode(line).decode()
+        )
+    return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in record.items()}
+
+
+def _told(letter: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, str]:
+    """What Kafka Connect's headers say of a letter."""
+    place = _PLACE.fullmatch(letter["position"])
+    known = metadata.get("topic") is not None
+    return {
+        "topic": metadata["topic"] if known else letter["source"],
+        **({"partition": place[1], "offset": place[2]} if known and place else {}),
+        "connector.name": "heraldry",
+        "task.id": "0",
+        "stage": letter["stage"],
+        "class.name": letter["definition"] or "",
+        "exception.class.name": letter["rule"],
+        "exception.message": f"{letter['path']}: {letter['message']}",
+    }
+
+
+def _is_kafka(document: Any) -> bool:
+    return (
+        isinstance(document, dict)
+        and isinstance(document.get("protocol"), str)
+        and canonical_name(document["protocol"]) == kafka.NAME
+        and isinstance(document.get("metadata"), dict)
+    )
+
+
+def _origin(headers: tuple[tuple[str, bytes | None], ...]) -> tuple[Origin | None, str]:
+    """The origin that the headers name, and the reason; the first of equal names is the oldest."""
+    values: dict[str, bytes] = {}
+    for name, value in headers:
+        if value is not None:
+            values.setdefault(name, value)
+    for one in DIALECTS:
+        topic = as_text(values.get(one.topic, b""))
+        if topic and isinstance(topic, str):
+            reasons = (as_text(values[name]) for name in one.reasons if name in values)
+            origin = Origin(
+                system=one.system,
+                topic=topic,
+                partition=_number(values.get(one.partition), 2**31),
+                offset=_number(values.get(one.offset), 2**63),
+            )
+            return origin, next((text for text in reasons if isinstance(text, str)), "")
+    return None, ""
+
+
+def _number(value: bytes | None, limit: int) -> int | None:
+    """A number as text, or as the four or eight bytes of a Java integer."""
+    if value is None:
+        return None
+    if re.fullmatch(rb"[0-9]{1,19}", value):
+        number = int(value)
+    elif len(value) in (4, 8):
+        number = int.from_bytes(value, "big", signed=True)
+    else:
+        return None
+    return number if 0 <= number < limit else None

@@ -1,0 +1,99 @@
+"""Which letters are meant: a small language of terms, all of which must hold.
+
+rule=type, definition=/messagegroups/orders/*, since=2h, message~required
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow.compute as pc
+
+from heraldry.errors import UsageError
+
+TEXTS = ("letter", "stage", "rule", "definition", "path", "message", "source", "position")
+"""Columns that a term compares with a pattern (``=``, ``!=``) or seeks a text in (``~``)."""
+
+GRAMMAR = (
+    f"{', '.join(TEXTS)} with = or != and a pattern, or ~ and a text; batch with =, <, <=, >, >=;"
+    " since= and until= with a time or an age such as 90s, 15m, 2h, 7d"
+)
+
+_TERM = re.compile(r"\s*([a-z]+)\s*(!=|<=|>=|=|<|>|~)\s*(.*?)\s*", re.DOTALL)
+_BETWEEN = re.compile(rf",\s*(?=(?:{'|'.join(TEXTS)}|batch|since|until)\s*(?:!=|<=|>=|=|<|>|~))")
+_AGE = re.compile(r"([0-9]+)\s*([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "=": lambda left, right: left == right,
+    "!=": lambda left, right: left != right,
+    "<": lambda left, right: left < right,
+    "<=": lambda left, right: left <= right,
+    ">": lambda left, right: left > right,
+    ">=": lambda left, right: left >= right,
+}
+
+
+def where(texts: Iterable[str], now: datetime | None = None) -> pc.Expression | None:
+    """The condition of some texts of terms, or None for none; UsageError for what is no term."""
+    found = [
+        _term(part, now or datetime.now(UTC)) for text in texts for part in _BETWEEN.split(text)
+    ]
+    return both(*found)
+
+
+def both(*conditions: pc.Expression | None) -> pc.Expression | None:
+    """All conditions in one; None is no condition."""
+    whole: pc.Expression | None = None
+    for one in conditions:
+        if one is not None:
+            whole = one if whole is None else whole & one
+    return whole
+
+
+def equals(name: str, value: str | None) -> pc.Expression | None:
+    """A column that is exactly a value; no condition for None."""
+    return None if value is None else pc.field(name) == value
+
+
+def _term(text: str, now: datetime) -> pc.Expression:
+    parts = _TERM.fullmatch(text)
+    if parts is None:
+        raise UsageError(f"{text!r} is not a term like rule=type", GRAMMAR)
+    name, sign, value = parts.groups()
+    if name in TEXTS and sign in ("=", "!=", "~"):
+        return _text(name, sign, value)
+    if name == "batch" and sign in _COMPARE:
+        if not re.fullmatch(r"-?[0-9]+", value):
+            raise UsageError(f"{value!r} is not the number of a batch", GRAMMAR)
+        return _COMPARE[sign](pc.field("batch"), int(value))
+    if name in ("since", "until") and sign == "=":
+        return _COMPARE[">=" if name == "since" else "<="](pc.field("received"), _time(value, now))
+    raise UsageError(f"{text!r} compares what cannot be compared so", GRAMMAR)
+
+
+def _text(name: str, sign: str, value: str) -> pc.Expression:
+    column = pc.field(name)
+    if sign == "~":
+        return pc.match_substring(column, value, ignore_case=True)
+    if any(char in value for char in "*?"):
+        parts = {"*": ".*", "?": "."}
+        pattern = "".join(parts.get(char) or re.escape(char) for char in value)
+        same = pc.match_substring_regex(column, f"(?s)^{pattern}$")
+    else:
+        same = column == value
+    # A letter without a definition is one that is not of this definition.
+    return same if sign == "=" else ~pc.coalesce(same, pc.scalar(False))
+
+
+def _time(text: str, now: datetime) -> datetime:
+    """A time of ISO 8601, in UTC where it names no zone, or an age before now."""
+    if age := _AGE.fullmatch(text):
+        return now - timedelta(**{_UNITS[age[2]]: int(age[1])})
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is neither a time nor an age", GRAMMAR) from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,237 @@
+"""Keeping a warehouse in order: small files made into few, and what nobody needs removed.
+
+All of it is safe beside a running job. A compaction that meets another's commit is tried again,
+then left for the next time. Of files that no table knows, those that a prepared batch will still
+commit stay, and so does everything that is younger than a day: a running task may own it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable, WriterProperties
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from heraldry.errors import WarehouseError
+from heraldry.pipeline import delta
+from heraldry.pipeline.arrangement import Arrangement
+from heraldry.pipeline.layout import CHECKPOINT
+from heraldry.pipeline.ledger import Ledger
+from heraldry.pipeline.replay import FOLDER as REPLAYS
+from heraldry.pipeline.storage import Storage
+from heraldry.pipeline.tables import open_warehouse, table_paths
+
+RETENTION = 168.0
+"""Hours that files of old versions are kept: a week."""
+SAFE_AGE = timedelta(hours=24)
+"""Files that no table knows are left alone so long."""
+TARGET = 128 * 1024 * 1024
+"""The size that files are made into."""
+
+_TRIES = 3
+_KEEP = 100
+_BATCHES = "heraldry/batches"
+_CHECKPOINTS = "_checkpoints"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upkeep:
+    """What is to be done, and for which tables; none named: all."""
+
+    warehouse: str
+    tables: tuple[str, ...] = ()
+    checkpoints: tuple[str, ...] = ()
+    compact: bool = True
+    vacuum: bool = True
+    retention: float = RETENTION
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What was done with one table, or would be; ``left`` says why something was not.
+
+    ``compacted`` files became ``into``; ``removed`` files of old versions and ``unowned`` ones,
+    which no version ever knew, had ``freed`` bytes.
+    """
+
+    table: str
+    path: str
+    compacted: int = 0
+    into: int = 0
+    removed: int = 0
+    unowned: int = 0
+    freed: int = 0
+    left: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintained:
+    """The tables that were looked after, and the manifests of past batches that went."""
+
+    tables: tuple[Kept, ...]
+    manifests: int = 0
+
+
+def maintain(upkeep: Upkeep) -> Maintained:
+    """Look after a warehouse."""
+    storage = open_warehouse(upkeep.warehouse)
+    ledgers = [Ledger.open(place) for place in _checkpoints(storage, upkeep.checkpoints)]
+    found = tuple(_tables(storage, upkeep, _pending(ledgers)))
+    missing = sorted(set(upkeep.tables) - {kept.table for kept in found})
+    if missing:
+        raise WarehouseError(storage.url, f"there is no table {', '.join(missing)}")
+    tidied = (
+        sum(_tidy(ledger, dry_run=upkeep.dry_run) for ledger in ledgers) if upkeep.vacuum else 0
+    )
+    return Maintained(tables=found, manifests=tidied)
+
+
+def _tables(storage: Storage, upkeep: Upkeep, pending: frozenset[str]) -> Iterator[Kept]:
+    own = (name for name in storage.names("") if name.startswith("_"))
+    for path in (*own, *table_paths(storage)):
+        known = storage.exists(f"{path}/_delta_log")
+        table = delta.open_table(storage, path) if known else None
+        if table is None:
+            continue
+        name = table.metadata().name or path
+        if not upkeep.tables or name in upkeep.tables:
+            yield _maintain(storage, upkeep, path, table, pending)
+
+
+def _maintain(
+    storage: Storage, upkeep: Upkeep, path: str, table: DeltaTable, pending: frozenset[str]
+) -> Kept:
+    left: list[str] = []
+    compacted = into = 0
+    if upkeep.compact:
+        small = _small(table)
+        compacted = sum(small.values())
+        into = len(small)
+        if small and not upkeep.dry_run:
+            compacted, into, why = _compact(table)
+            left += [why] if why else []
+    removed = unowned = freed = 0
+    if upkeep.vacuum:
+        old, lost = _removable(storage, path, table, upkeep.retention, pending)
+        removed, unowned = len(old), len(lost)
+        freed = _remove(storage, path, [*old, *lost], dry_run=upkeep.dry_run)
+        if not upkeep.dry_run:
+            table.cleanup_metadata()
+    return Kept(
+        table=table.metadata().name or path,
+        path=storage.join(path),
+        compacted=compacted,
+        into=into,
+        removed=removed,
+        unowned=unowned,
+        freed=freed,
+        left="; ".join(left),
+    )
+
+
+def _small(table: DeltaTable) -> dict[tuple[Any, ...], int]:
+    """The partitions with more than one small file, and how many they have."""
+    actions = pa.table(table.get_add_actions(flatten=True))
+    names = [f"partition.{name}" for name in table.metadata().partition_columns]
+    sizes = actions["size_bytes"].to_pylist()
+    columns = [actions[name].to_pylist() for name in names]
+    keys = list(zip(*columns, strict=True)) if names else [()] * len(sizes)
+    counted = Counter(key for key, size in zip(keys, sizes, strict=True) if size < TARGET // 2)
+    return {key: count for key, count in counted.items() if count > 1}
+
+
+def _compact(table: DeltaTable) -> tuple[int, int, str]:
+    """Make few files of many, in the order the table asks for: how many became how many."""
+    cluster = Arrangement.read(table.metadata().configuration).cluster
+    writing = WriterProperties(compression="ZSTD")
+    for tried in range(1, _TRIES + 1):
+        try:
+            if cluster:
+                told = table.optimize.z_order(
+                    list(cluster), target_size=TARGET, writer_properties=writing
+                )
+            else:
+                told = table.optimize.compact(target_size=TARGET, writer_properties=writing)
+        except CommitFailedError as error:
+            if tried == _TRIES:
+                return 0, 0, f"not compacted, others were writing: {_first_line(error)}"
+            table.update_incremental()
+        except DeltaError as error:
+            return 0, 0, f"not compacted: {_first_line(error)}"
+        else:
+            break
+    table.update_incremental()
+    return int(told["numFilesRemoved"]), int(told["numFilesAdded"]), ""
+
+
+def _removable(
+    storage: Storage, path: str, table: DeltaTable, retention: float, pending: frozenset[str]
+) -> tuple[list[str], list[str]]:
+    """Files of versions that are over, and files that no version knows and nobody will commit."""
+
+    def listed(*, everything: bool) -> set[str]:
+        hours = int(retention)
+        return set(
+            table.vacuum(
+                retention_hours=hours,
+                dry_run=True,
+                enforce_retention_duration=False,
+                full=everything,
+            )
+        )
+
+    old = listed(everything=False)
+    limit = datetime.now(UTC) - max(SAFE_AGE, timedelta(hours=retention))
+    lost = [
+        name
+        for name in sorted(listed(everything=True) - old)
+        if f"{path}/{name}" not in pending
+        and (found := storage.stat(f"{path}/{name}")) is not None
+        and found.modified < limit
+    ]
+    return sorted(name for name in old if storage.size(f"{path}/{name}") is not None), lost
+
+
+def _remove(storage: Storage, path: str, names: Sequence[str], *, dry_run: bool) -> int:
+    """Remove files: the bytes they had."""
+    freed = 0
+    for name in names:
+        freed += storage.size(f"{path}/{name}") or 0
+        if not dry_run:
+            storage.delete(f"{path}/{name}")
+    return freed
+
+
+def _checkpoints(storage: Storage, told: Sequence[str]) -> list[str]:
+    """Where jobs and replays keep their progress: told, the usual place, and noted there."""
+    noted = [storage.read(f"{_CHECKPOINTS}/{name}") for name in storage.names(_CHECKPOINTS)]
+    places = [*told, storage.join(CHECKPOINT), *(place.decode() for place in noted if place)]
+    found = (Storage.open(place) for place in places)
+    unique = dict.fromkeys(url for one in found for url in (one.url, one.join(REPLAYS)))
+    return [place for place in unique if Storage(place).exists("heraldry/job")]
+
+
+def _pending(ledgers: Sequence[Ledger]) -> frozenset[str]:
+    """The files that batches will still commit."""
+    manifests = [found for ledger in ledgers if (found := ledger.pending()) is not None]
+    return frozenset(f"{file.table}/{file.name}" for one in manifests for file in one.files)
+
+
+def _tidy(ledger: Ledger, *, dry_run: bool) -> int:
+    """Forget the manifests of batches long past."""
+    names = [name for name in ledger.storage.names(_BATCHES) if name.endswith(".json")]
+    old = names[:-_KEEP]
+    for name in old:
+        if not dry_run:
+            ledger.storage.delete(f"{_BATCHES}/{name}")
+    return len(old)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]

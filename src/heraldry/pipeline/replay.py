@@ -1,0 +1,336 @@
+"""Replay: letters are judged again by a mended catalog, and land exactly once.
+
+A replay goes as a batch does: files, one manifest, one commit per table. What became of each
+letter is one more table of the same manifest, so that a letter and its history never differ.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from heraldry.errors import PipelineError, WarehouseError
+from heraldry.messages.judge import Judge
+from heraldry.messages.verdict import Rejected
+from heraldry.model.catalog import Catalog
+from heraldry.pipeline.catalog_watch import Watched
+from heraldry.pipeline.commits import Committer
+from heraldry.pipeline.committing import commit_manifest
+from heraldry.pipeline.deadletters import SCHEMA, letter_batches, open_warehouse
+from heraldry.pipeline.fitting import fit_tables
+from heraldry.pipeline.lander import WorkOrder
+from heraldry.pipeline.layout import CHECKPOINT, Fit, TablePlan, table_name
+from heraldry.pipeline.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.letter_where import where
+from heraldry.pipeline.parquet import ParquetWriter
+from heraldry.pipeline.relanding import COLUMNS, Outcome, Place, reland
+from heraldry.pipeline.replay_history import (
+    CONFIGURATION,
+    LANDED,
+    MASKED,
+    REFUSED,
+    REPLAYS,
+    History,
+)
+from heraldry.pipeline.replay_history import SCHEMA as HISTORY
+
+FOLDER = "replay"
+"""Where below the checkpoint the ledger of replays is."""
+
+_CHUNK = 50_000
+_CHUNK_BYTES = 64 * 1024 * 1024
+_LETTERS = pa.schema([SCHEMA.field(name) for name in COLUMNS])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaySettings:
+    """The settings of a replay; the command line has an option for each."""
+
+    warehouse: str
+    checkpoint: str | None = None
+    where: tuple[str, ...] = ()
+    """Terms of which all must hold: ``letter_where``."""
+    database: str | None = None
+    limit: int | None = None
+    """Judge at most so many letters."""
+    max_attempts: int = 3
+    """A letter that one catalog refused so often is not tried again with it."""
+    keep_payload: bool = False
+    with_base: bool = False
+    partition_by: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    """As for landing: they count for tables that are made by the replay."""
+    dry_run: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class ReplayReport:
+    """What a replay did: ``selected`` is ``landed + refused + masked + skipped``.
+
+    ``tables`` counts what landed by table, ``rules`` what was refused by rule.
+    """
+
+    landed: int = 0
+    refused: int = 0
+    masked: int = 0
+    skipped: int = 0
+    finished: int = 0
+    """Replays that were killed before, and finished by this one first."""
+    seconds: float = 0.0
+    tables: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def selected(self) -> int:
+        """All letters that were meant."""
+        return self.landed + self.refused + self.masked + self.skipped
+
+    def add(self, outcomes: Mapping[Place, Outcome]) -> None:
+        """Count letters that were judged."""
+        for one in outcomes.values():
+            if one.table is not None:
+                self.landed += 1
+                self.tables[one.table] += 1
+            else:
+                self.refused += 1
+                self.rules[one.rule or ""] += 1
+
+
+def replay(
+    catalog: Catalog,
+    settings: ReplaySettings,
+    on_event: Callable[[str], None] = lambda text: None,
+) -> ReplayReport:
+    """Judge open letters again; those that are accepted land, once over any number of runs."""
+    job = ReplayJob(catalog, settings, on_event)
+    started = time.monotonic()
+    with job.locked():
+        job.run()
+    job.report.seconds = time.monotonic() - started
+    return job.report
+
+
+class Chunk:
+    """Letters that are replayed together: bounded, and no two of one place."""
+
+    def __init__(self) -> None:
+        self.judged: list[pa.RecordBatch] = []
+        self.masked: list[str] = []
+        self.held: list[pa.RecordBatch] = []
+        self._places: set[Place] = set()
+        self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to replay it."""
+        return len(self._places) >= _CHUNK or self._bytes >= _CHUNK_BYTES
+
+    def add(self, batch: pa.RecordBatch) -> int:
+        """Take letters, and hold back those whose place is taken: how many were taken."""
+        places = zip(batch["source"].to_pylist(), batch["position"].to_pylist(), strict=True)
+        fresh = []
+        for place in places:
+            fresh.append(place not in self._places)
+            self._places.add(place)
+        mask = pa.array(fresh, pa.bool_())
+        taken = batch.filter(mask)
+        self.judged.append(taken)
+        self._bytes += taken.nbytes
+        if taken.num_rows < batch.num_rows:
+            self.held.append(batch.filter(pc.invert(mask)))
+        return int(taken.num_rows)
+
+
+class ReplayJob:
+    """One run over the open letters of one warehouse with one catalog."""
+
+    def __init__(
+        self, catalog: Catalog, settings: ReplaySettings, on_event: Callable[[str], None]
+    ) -> None:
+        self._catalog, self._settings, self._on_event = catalog, settings, on_event
+        self._where = where(settings.where)
+        self._storage = open_warehouse(settings.warehouse)
+        self._watched = Watched.of(catalog)
+        self._plan = TablePlan(
+            database=settings.database or "default",
+            keep_payload=settings.keep_payload,
+            with_base=settings.with_base,
+            partition_by=settings.partition_by,
+            cluster_by=settings.cluster_by,
+        )
+        self._fits: Mapping[str, Fit] = {}
+        self._left = settings.limit
+        checkpoint = settings.checkpoint or self._storage.join(CHECKPOINT)
+        self._ledger = Ledger.open(f"{checkpoint}/{FOLDER}")
+        self._committer = Committer(self._storage, self._ledger.job)
+        if settings.checkpoint:
+            self._ledger.bind(self._storage.url)
+            # `maintain` must know of replays that are prepared elsewhere.
+            self._storage.write(
+                f"_checkpoints/{self._ledger.job}", self._ledger.storage.url.encode()
+            )
+        self._know(History.read(self._storage))
+        self.report = ReplayReport()
+
+    def locked(self) -> Any:
+        """One replay at a time; jobs that land may go on beside it."""
+        return self._ledger.locked()
+
+    def run(self) -> None:
+        """Finish what was killed, then take letters chunk by chunk."""
+        self._finish()
+        if not self._settings.dry_run:
+            self._fits = fit_tables(self._storage, self._catalog, self._plan)
+        chunk = Chunk()
+        for batch in letter_batches(self._storage, list(COLUMNS), where=self._where):
+            self._sort_out(batch, chunk)
+            if chunk.is_full:
+                chunk = self._next(chunk)
+            if self._left == 0:
+                break
+        while chunk.judged or chunk.masked:
+            chunk = self._next(chunk)
+
+    def _finish(self) -> None:
+        """What is decided is committed first, as it was decided."""
+        pending = self._ledger.pending()
+        if pending is not None and not self._settings.dry_run:
+            commit_manifest(self._committer, self._ledger, pending)
+            self.report.finished += 1
+        elif pending is not None:
+            reason = "a replay that was killed is not finished yet"
+            raise WarehouseError(self._storage.url, reason, "run it once without --dry-run")
+        self._know(History.read(self._storage))
+
+    def _know(self, history: History) -> None:
+        """Take a history: what landed meanwhile or was refused too often is not judged again."""
+        refused = history.refused(self._watched.digest, self._settings.max_attempts)
+        self._done = pa.concat_arrays([history.letters(LANDED), refused])
+        self._history = history
+
+    def _sort_out(self, batch: pa.RecordBatch, chunk: Chunk) -> None:
+        """Put aside what is not judged: masked letters, and those tried too often."""
+        tired = pc.is_in(batch["letter"], value_set=self._done)
+        self.report.skipped += pc.sum(tired).as_py() or 0
+        batch = batch.filter(pc.invert(tired))
+        masked = pc.coalesce(batch["masked"], pa.scalar(False))
+        chunk.masked += batch.filter(masked)["letter"].to_pylist()
+        batch = batch.filter(pc.invert(masked)).slice(0, self._left)
+        if batch.num_rows:
+            taken = chunk.add(batch)
+            self._left = None if self._left is None else self._left - taken
+
+    def _next(self, chunk: Chunk) -> Chunk:
+        """Replay a chunk; what it held back begins the next one."""
+        letters = pa.Table.from_batches(chunk.judged, schema=_LETTERS).combine_chunks()
+        self.report.masked += len(chunk.masked)
+        if self._settings.dry_run:
+            self.report.add(self._judged(letters))
+        else:
+            self._replay(letters, chunk.masked)
+        following = Chunk()
+        for batch in chunk.held:
+            self._sort_out(batch, following)
+        return following
+
+    def _judged(self, letters: pa.Table) -> dict[Place, Outcome]:
+        """The outcomes that letters would have; nothing is written."""
+        judge = Judge(self._catalog)
+        found: dict[Place, Outcome] = {}
+        for row in letters.to_pylist():
+            verdict = judge.judge(row["line"])
+            place = (row["source"], row["position"])
+            if isinstance(verdict, Rejected):
+                found[place] = Outcome(verdict.definition, rule=verdict.problems[0].rule)
+            else:
+                xid = verdict.match.definition.xid
+                name = table_name(self._plan.root(self._catalog, xid), self._plan.database)
+                found[place] = Outcome(str(xid), ".".join(name))
+        return found
+
+    def _replay(self, letters: pa.Table, masked: list[str]) -> None:
+        started = time.monotonic()
+        number = max(self._history.last, _last(self._ledger)) + 1
+        found = reland(self._order(number), letters)
+        if len(found.outcomes) != letters.num_rows:
+            reason = f"{letters.num_rows} letters had {len(found.outcomes)} outcomes"
+            raise PipelineError("replayed letters", reason)
+        told = set(self._history.letters(MASKED).to_pylist())
+        rows = self._rows(number, letters, found.outcomes, [m for m in masked if m not in told])
+        self.report.add(found.outcomes)
+        if not rows.num_rows:
+            return
+        manifest = Manifest(
+            batch=number,
+            files=(*found.files, *self._written(number, rows)),
+            tables={**found.tables, REPLAYS: CONFIGURATION},
+            catalog=self._watched.digest,
+            seconds=time.monotonic() - started,
+        )
+        self._ledger.prepare(manifest)
+        commit_manifest(self._committer, self._ledger, manifest)
+        self._know(self._history.with_rows(rows))
+        self._on_event(f"replay {number}: judged {letters.num_rows:,}")
+
+    def _order(self, number: int) -> WorkOrder:
+        return WorkOrder(
+            catalog=self._watched.document,
+            external=self._watched.external,
+            digest=self._watched.digest,
+            storage=self._storage,
+            job=self._ledger.job,
+            batch=-number,
+            received=datetime.now(UTC),
+            plan=self._plan,
+            fits=self._fits,
+        )
+
+    def _rows(
+        self,
+        number: int,
+        letters: pa.Table,
+        outcomes: Mapping[Place, Outcome],
+        masked: list[str],
+    ) -> pa.Table:
+        """The history of a chunk."""
+        attempts = self._history.attempts(letters["letter"].combine_chunks())
+        known = {"replay": number, "at": datetime.now(UTC), "catalog": self._watched.digest}
+        rows: list[dict[str, Any]] = [
+            known | {"letter": one, "outcome": MASKED, "attempt": 0} for one in masked
+        ]
+        columns = (letters[name].to_pylist() for name in ("letter", "source", "position"))
+        for letter, source, position in zip(*columns, strict=True):
+            one = outcomes[source, position]
+            rows.append(
+                known
+                | {
+                    "letter": letter,
+                    "attempt": attempts.get(letter, 0) + 1,
+                    "outcome": REFUSED if one.table is None else LANDED,
+                    "definition": one.definition,
+                    "table": one.table,
+                    "stage": one.stage,
+                    "rule": one.rule,
+                    "message": one.message,
+                }
+            )
+        return pa.Table.from_pylist(rows, schema=HISTORY)
+
+    def _written(self, number: int, rows: pa.Table) -> Iterator[ManifestFile]:
+        for file in ParquetWriter(self._storage, -number).write(REPLAYS, rows):
+            yield ManifestFile(
+                table=REPLAYS, name=file.name, rows=file.rows, size=file.size, stats=file.stats
+            )
+
+
+def _last(ledger: Ledger) -> int:
+    """The number of the last manifest: a smaller one would count as committed already."""
+    names = ledger.storage.names("heraldry/batches")
+    return max((int(n.removesuffix(".json")) for n in names if n.endswith(".json")), default=0)

@@ -1,0 +1,168 @@
+"""Files that are read by their path in the workers: packed lines, JSON, Parquet and Avro.
+
+Every message becomes one line with its place: the block it stands in (a row group, a block of
+Avro; 0 where a file has none) and its number there. A file that breaks off is read as far as it
+goes; one line then stands for the rest, and becomes a dead letter.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from heraldry.errors import MessageError
+from heraldry.pipeline.object_store import filesystem
+from heraldry.pipeline.sources import event_batches, packed_lines
+from heraldry.pipeline.sources.record_lines import Record, writer_of
+from heraldry.schemas.avro.container import read_blocks
+
+Piece = tuple[int, list[bytes]]
+"""A block's number, and lines of it."""
+
+LINES = (".jsonl", ".ndjson")
+"""How the names of files of plain lines end."""
+ENDINGS = (
+    *(line + packed for line in LINES for packed in packed_lines.SUFFIXES),
+    ".json",
+    ".parquet",
+    ".avro",
+)
+"""How the names of the files end that are read here."""
+SCHEMA = "value binary, source string, block bigint, number bigint"
+
+_ARROW = pa.schema(
+    [("value", pa.binary()), ("source", pa.string()), ("block", pa.int64()), ("number", pa.int64())]
+)
+_ROWS = 2000
+_SHOWN = 2000
+_BYTES = 8 * 1024 * 1024
+_BROKEN = (MessageError, EOFError, ValueError, zlib.error, pa.ArrowException)
+
+
+def read_paths(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """For ``mapInArrow``: the lines of all files whose addresses come as ``source``."""
+    for batch in batches:
+        for source in batch.column("source").to_pylist():
+            yield from read_file(source)
+
+
+def read_file(source: str) -> Iterator[pa.RecordBatch]:
+    """The lines of one file with their places, in batches of a bounded size."""
+    block = number = 0
+    try:
+        for found, lines in _bounded(_pieces(source)):
+            if found != block:
+                block, number = found, 0
+            yield _batch(source, block, number, lines)
+            number += len(lines)
+    except _BROKEN as error:
+        yield _batch(source, block, number, [unreadable(source, error)])
+    except OSError as error:
+        if error.errno is not None or "AWS Error" in str(error):
+            raise  # the machine's fault, not the file's: it is tried again
+        yield _batch(source, block, number, [unreadable(source, error)])
+
+
+def unreadable(what: str, error: Exception) -> bytes:
+    """The line that stands for what cannot be read: the rest of a file, or one record."""
+    if isinstance(error, MessageError):
+        first = error.problems[0]
+        told = first.message + (f": {first.found}" if first.found else "")
+    else:
+        told = str(error).partition("\n")[0] or type(error).__name__
+    return msgspec.json.encode({"unreadable": what, "reason": told[:500]})
+
+
+def open_file(source: str) -> pa.NativeFile:
+    """A file by its address, as Spark and object stores write it."""
+    scheme = urlsplit(source).scheme
+    if scheme in ("", "file"):
+        return fs.LocalFileSystem().open_input_file(unquote(urlsplit(source).path))
+    system, path = filesystem(source)
+    return system.open_input_file(path)
+
+
+def _pieces(source: str) -> Iterator[Piece]:
+    suffix = PurePosixPath(source).suffix
+    with open_file(source) as file:
+        if suffix == ".parquet":
+            yield from _parquet(file)
+        elif suffix == ".avro":
+            yield from _avro(file)
+        elif suffix == ".json":
+            if file.size() > event_batches.LIMIT:
+                raise ValueError(f"has more than {event_batches.LIMIT} bytes: write JSON lines")
+            yield from ((0, [line]) for line in event_batches.read_values(file.read()))
+        else:
+            yield from ((0, lines) for lines in packed_lines.read_lines(file, suffix))
+
+
+def _parquet(file: pa.NativeFile) -> Iterator[Piece]:
+    """Rows by their row group; of every group only some rows are held at once."""
+    parquet = pq.ParquetFile(file)
+    names = parquet.schema_arrow.names
+    writer = writer_of(names)
+    for group in range(parquet.num_row_groups):
+        for batch in parquet.iter_batches(_ROWS, row_groups=[group]):
+            columns = [
+                batch.column(name).to_pylist(maps_as_pydicts=None if name == "headers" else "lossy")
+                for name in names
+            ]
+            rows: Iterable[Record] = (
+                dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)
+            )
+            yield group, [_line(writer, row) for row in rows]
+
+
+def _avro(file: pa.NativeFile) -> Iterator[Piece]:
+    writer, known = writer_of(()), None
+    for block, record in read_blocks(file):
+        if record.keys() != known:
+            writer, known = writer_of(record.keys()), record.keys()
+        yield block, [_line(writer, record)]
+
+
+def _line(writer: Callable[[Record], bytes], record: Record) -> bytes:
+    """The line of a record; one that JSON has no words for is a letter of its own."""
+    try:
+        return writer(record)
+    except (TypeError, ValueError, LookupError, MessageError) as error:
+        return unreadable(ascii(dict(record))[:_SHOWN], error)
+
+
+def _bounded(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The same lines in pieces that are neither tiny nor large; also those before an error."""
+    held: list[bytes] = []
+    block = size = 0
+    try:
+        for found, lines in pieces:
+            if held and (found != block or size >= _BYTES or len(held) >= _ROWS):
+                yield block, held
+                held, size = [], 0
+            block = found
+            held += lines
+            size += sum(map(len, lines))
+    except (*_BROKEN, OSError):
+        if held:
+            yield block, held
+        raise
+    if held:
+        yield block, held
+
+
+def _batch(source: str, block: int, first: int, lines: list[bytes]) -> pa.RecordBatch:
+    count = len(lines)
+    columns = [
+        pa.array(lines, pa.binary()),
+        pa.repeat(pa.scalar(source), count),
+        pa.repeat(pa.scalar(block, pa.int64()), count),
+        pa.array(range(first, first + count), pa.int64()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=_ARROW)

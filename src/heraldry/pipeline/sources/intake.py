@@ -1,0 +1,85 @@
+"""Sources that cannot be read again (MQTT, AMQP, NATS, HTTP): taken into a raw log first.
+
+The job takes messages in while it runs, and acknowledges them once they are durable in its log.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+
+from heraldry.errors import UsageError
+from heraldry.messages.intake import Intake, IntakeLimits
+from heraldry.messages.intake_connection import intake_connection, intake_endpoint, intake_name
+from heraldry.messages.rawlog_writer import RawLogWriter
+from heraldry.model.endpoint import Endpoint
+from heraldry.model.formats import protocol_family
+from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.raw_log import RawLogSource
+from heraldry.pipeline.sources.source import Guarantee
+
+FOLDER = "raw_log"
+"""The folder of the log in a checkpoint."""
+IDLE_SECONDS = 2.0
+"""So long nothing must come before a job that does not stream has everything: option ``idle``."""
+
+_LOG = logging.getLogger("heraldry.intake")
+_IDENTITY = "number in the log"
+_REPEATS = Guarantee(
+    replayable=False, repeats=True, ordered="as the server sends", identity=_IDENTITY
+)
+GUARANTEES: Mapping[str, Guarantee] = {
+    "MQTT": _REPEATS,
+    "AMQP": _REPEATS,
+    "HTTP": replace(_REPEATS, ordered="not across senders"),
+    "NATS": replace(_REPEATS, repeats=False, ordered="for each publisher"),
+}
+"""What is promised of each protocol; NATS without JetStream sends what it has once, or never."""
+
+
+class IntakeSource(RawLogSource):
+    """The messages of an endpoint, by way of a raw log in the checkpoint or where it is set."""
+
+    def __init__(self, endpoint: Endpoint, settings: LandSettings, checkpoint: str) -> None:
+        options = dict(settings.source_options)
+        self._idle = _seconds(options.pop("idle", None))
+        self._endpoint = intake_endpoint(endpoint, options)
+        folder = settings.raw_log or os.path.join(checkpoint, FOLDER)
+        if "://" in folder:
+            told = "the raw log must be on a disk of this machine"
+            raise UsageError(told, "name its folder: --raw-log DIR")
+        os.makedirs(folder, exist_ok=True)
+        super().__init__(folder, settings, checkpoint)
+        self.guarantee = GUARANTEES[protocol_family(endpoint.protocol)[0]]
+        self.name = intake_name(endpoint)
+        self._stream = settings.stream
+
+    def open(self) -> AbstractContextManager[None]:
+        """Take messages in: as long as the job streams, else until no more come."""
+        return self._taking()
+
+    @contextmanager
+    def _taking(self) -> Iterator[None]:
+        limits = IntakeLimits() if self._stream else IntakeLimits(unread=None)
+        with RawLogWriter(self._log.folder, source=self.name) as log:
+            connection = intake_connection(self._endpoint, log.name)
+            intake = Intake(connection, log, limits=limits, on_event=_LOG.warning)
+            with intake:
+                if self._stream:
+                    yield
+                    return
+                intake.wait_until_idle(self._idle)
+            yield
+
+
+def _seconds(given: str | None) -> float:
+    try:
+        seconds = IDLE_SECONDS if given is None else float(given)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UsageError(f"the source option idle is {given!r}", "write seconds, such as idle=2")
+    return seconds

@@ -1,0 +1,201 @@
+"""A raw log as a source: ``raw-log:DIR``, written by ``heraldry intake`` or by a job of its own.
+
+Offsets are numbers of messages, so a batch can be read again, and a message has its number as its
+place. What every reader has done with is removed, one batch late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.errors import PySparkAttributeError
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
+
+from heraldry.errors import RawLogError, UsageError
+from heraldry.messages.rawlog import Piece, RawLog
+from heraldry.pipeline.lines import Lines
+from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+FORMAT = "heraldry_raw_log"
+SCHEMA = "value binary, position bigint"
+
+_ARROW = pa.schema([("value", pa.binary()), ("position", pa.int64())])
+_BATCH = 1_000_000
+_ROWS = 10_000
+_SMALLEST, _LARGEST = 1024 * 1024, 64 * 1024 * 1024
+
+
+class RawLogSource:
+    """The messages of a raw log that others write; they may come again, as their sources do."""
+
+    database: str | None = None
+    packages: tuple[str, ...] = ()
+    guarantee = Guarantee(
+        replayable=True,
+        repeats=True,
+        ordered="as they were taken in",
+        identity="number in the log",
+    )
+
+    def __init__(self, folder: str, settings: LandSettings, checkpoint: str) -> None:
+        if not Path(folder).is_dir():
+            advice = "begin one: heraldry intake --log DIR"
+            raise UsageError(f"there is no raw log at {folder!r}", advice)
+        self._log = RawLog(folder)
+        self._limit = settings.max_per_batch or _BATCH
+        self._reader = sha256(checkpoint.encode()).hexdigest()[:16]
+        self.name = self._log.source() or f"raw-log:{self._log.folder}"
+
+    def open(self) -> AbstractContextManager[None]:
+        """A log needs nothing to be held."""
+        return nullcontext()
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """The stream of lines with their numbers: ``value`` binary, ``position``."""
+        spark.dataSource.register(RawLogDataSource)
+        return (
+            spark.readStream.format(FORMAT)
+            .option("folder", str(self._log.folder))
+            .option("reader", self._reader)
+            .option("limit", str(self._limit))
+            .option("parts", str(_cores(spark)))
+            .load()
+        )
+
+    def reader(self) -> ReaderFactory:
+        """Lines by their numbers."""
+        return partial(RawLogLines, self.name)
+
+    def lag(self) -> Lag:
+        """What is in the log and not read."""
+        try:
+            return Lag(messages=self._log.end() - self._log.progress(self._reader)[1])
+        except (RawLogError, OSError):
+            return Lag()
+
+
+class RawLogLines:
+    """Takes lines as they are; the source is the same for all."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def lines(self, batches: Sequence[pa.RecordBatch]) -> Lines:
+        """The lines of some batches."""
+        values = pa.concat_arrays([batch.column("value") for batch in batches])
+        numbers = pa.concat_arrays([batch.column("position") for batch in batches])
+        codes = pa.repeat(pa.scalar(0, pa.int32()), len(values))
+        sources = pa.DictionaryArray.from_arrays(codes, pa.array([self._source], pa.string()))
+        return Lines(values, sources, numbers.cast(pa.string()))
+
+
+class RawLogDataSource(DataSource):
+    """The format of Spark that reads a raw log."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What the format is called."""
+        return FORMAT
+
+    def schema(self) -> str:
+        """A line, and its number."""
+        return SCHEMA
+
+    def streamReader(self, schema: StructType) -> RawLogStreamReader:  # noqa: N802 - Spark's name
+        """The stream."""
+        del schema
+        return RawLogStreamReader(self.options)
+
+
+class RawLogPartition(InputPartition):
+    """One piece of the log."""
+
+    def __init__(self, piece: Piece) -> None:
+        super().__init__(piece)
+        self.piece = piece
+
+
+class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Plans batches in the driver; :meth:`read` runs in the workers, which see the same folder."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._log = RawLog(options["folder"])
+        self._reader = options["reader"]
+        self._limit, self._parts = int(options["limit"]), int(options["parts"])
+        self._target: int | None = None
+        self._read = -1
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        """The first message that is there; from now on none is removed that is needed here."""
+        begin = self._log.begin()
+        self._log.advance(self._reader, begin, begin)
+        return {"number": begin}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """So many messages in a batch."""
+        return ReadMaxRows(self._limit)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Read what is there now, and then end."""
+        self._target = self._log.end()
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        """How far the next batch goes."""
+        begin, end = start["number"], self._log.end()
+        if end < begin:
+            told = f"has {end} messages, but {begin} were read from it"
+            raise RawLogError(str(self._log.folder), told, "it was begun anew: so must the job")
+        if begin != self._read:  # the batch before this one is done
+            self._read = begin
+            self._log.advance(self._reader, self._log.progress(self._reader)[0], begin)
+        if self._target is not None:
+            end = max(begin, min(end, self._target))
+        if isinstance(limit, ReadMaxRows):
+            end = min(end, begin + limit.max_rows)
+        return {"number": end}
+
+    def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
+        """The end of the log."""
+        return {"number": self._log.end()}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
+        """As many pieces as there are cores, within bounds."""
+        begin, stop = start["number"], end["number"]
+        whole = sum(piece.end - piece.begin for piece in self._log.pieces(begin, stop))
+        size = min(max(whole // self._parts + 1, _SMALLEST), _LARGEST)
+        return [RawLogPartition(piece) for piece in self._log.pieces(begin, stop, size)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The lines of a piece."""
+        assert isinstance(partition, RawLogPartition)
+        piece = partition.piece
+        lines = piece.lines()
+        for begin in range(0, len(lines), _ROWS):
+            values = pa.array(lines[begin : begin + _ROWS], pa.binary())
+            first = piece.first + begin
+            numbers = pa.array(range(first, first + len(values)), pa.int64())
+            yield pa.RecordBatch.from_arrays([values, numbers], schema=_ARROW)
+
+    def commit(self, end: dict[str, int]) -> None:
+        """Nothing before this is asked for again."""
+        self._log.commit(self._reader, end["number"])
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks run at once; a guess where the cluster is far away."""
+    try:
+        return max(1, spark.sparkContext.defaultParallelism)
+    except PySparkAttributeError:
+        return 8

@@ -1,0 +1,42 @@
+"""Stopping a running query by a signal."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_SECONDS = 30.0
+
+
+@contextmanager
+def stop_on_signal(query: StreamingQuery) -> Iterator[threading.Event]:
+    """SIGTERM and SIGINT end a stream; a batch cut short is tried again by the next run."""
+    told = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield told
+        return
+
+    stopping: list[threading.Thread] = []
+
+    def stop(*_: object) -> None:
+        told.set()
+        # Whoever insists is not kept waiting.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Every thread talks to Spark by a connection of its own, and ours awaits an answer.
+        stopping.append(threading.Thread(target=query.stop, daemon=True))
+        stopping[-1].start()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield told
+    finally:
+        for thread in stopping:  # Spark may still be talking of it
+            thread.join(timeout=_SECONDS)
+        for number, handler in before.items():
+            signal.signal(number, handler)

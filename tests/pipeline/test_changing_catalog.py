@@ -1,0 +1,132 @@
+"""A catalog that changes, goes and comes back under a job on Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from heraldry.client.catalog_follower import CatalogFollower
+from heraldry.client.registry_catalog import Catalogs
+from heraldry.errors import PipelineError
+from heraldry.pipeline.catalog_watch import CatalogWatch
+from heraldry.pipeline.job import land
+from heraldry.pipeline.observer import JobInfo, Silent
+from heraldry.pipeline.report import BatchReport, LandReport
+from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.tables import tables
+from tests.cli.served import serving
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+
+
+def document(*names: str) -> bytes:
+    messages = {
+        name: {
+            "messageid": name,
+            "envelope": "CloudEvents/1.0",
+            "envelopemetadata": {"type": {"value": name}},
+        }
+        for name in names
+    }
+    group = {"messagegroupid": "orders", "envelope": "CloudEvents/1.0", "messages": messages}
+    return json.dumps({"specversion": "1.0-rc2", "messagegroups": {"orders": group}}).encode()
+
+
+class AfterFirst(Silent):
+    """Does something when the first batch is committed, and keeps the reports."""
+
+    def __init__(self, deed: Callable[[], object]) -> None:
+        self._deed = deed
+        self.batches: list[BatchReport] = []
+
+    def batch(self, info: JobInfo, report: BatchReport) -> None:
+        self.batches.append(report)
+        if len(self.batches) == 1:
+            self._deed()
+
+
+class Site:
+    """Three files of one message of each kind; every batch takes one file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        inbox = folder / "inbox"
+        inbox.mkdir()
+        for file in range(3):
+            lines = [
+                json.dumps({"specversion": "1.0", "type": kind, "source": "/s", "id": f"{file}"})
+                for kind in ("placed", "refunded")
+            ]
+            (inbox / f"{file}.jsonl").write_text("\n".join(lines) + "\n")
+
+    def land(self, place: str | Path, observer: AfterFirst, **watching: Any) -> LandReport:
+        follower = CatalogFollower(Catalogs(cache=self.folder / "cache"), [place])
+        watch = CatalogWatch(follower.look, every=0.0, **watching)
+        settings = LandSettings(
+            source=f"files:{self.folder / 'inbox'}",
+            warehouse=str(self.folder / "lake"),
+            master="local[2]",
+            max_per_batch=1,
+            breaker=None,
+        )
+        try:
+            return land(watch, settings, [observer])
+        finally:
+            follower.close()
+
+    def rows(self) -> dict[str, int]:
+        return {one.name[-1]: one.rows for one in tables(str(self.folder / "lake"))}
+
+
+def test_a_new_definition_lands_from_the_next_batch_on(tmp_path: Path, spark: SparkSession) -> None:
+    site = Site(tmp_path)
+    catalog = tmp_path / "orders.xreg.json"
+    catalog.write_bytes(document("placed"))
+    observer = AfterFirst(lambda: catalog.write_bytes(document("placed", "refunded")))
+    told: list[str] = []
+    report = site.land(catalog, observer, grace=0.0, tell=told.append)
+    assert [(one.landed, one.dead) for one in observer.batches] == [(1, 1), (2, 0), (2, 0)]
+    assert (report.read, report.landed, report.dead) == (6, 5, 1)
+    assert site.rows() == {"placed": 3, "refunded": 2}
+    first, second, third = (one.catalog for one in observer.batches)
+    assert first != second == third
+    assert len(told) == 1
+
+
+def test_a_registry_that_stays_away_stops_the_job_and_makes_no_dead_letters(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    site = Site(tmp_path)
+    source = tmp_path / "orders.xreg.json"
+    source.write_bytes(document("placed", "refunded"))
+    base = tmp_path / "registry"
+    base.mkdir()
+    with serving(base, "--import", str(source)) as served:
+        observer = AfterFirst(served.process.kill)
+        with pytest.raises(PipelineError, match="asked for its catalog"):
+            site.land(served.url, observer, grace=0.0)
+    assert [(one.landed, one.dead) for one in observer.batches] == [(2, 0)]
+    port = served.url.rstrip("/").rpartition(":")[2]
+    with serving(base, "--port", port):
+        report = site.land(served.url, AfterFirst(lambda: None), grace=0.0)
+    assert (report.read, report.landed, report.dead) == (4, 4, 0)
+    assert site.rows() == {"placed": 3, "refunded": 3}
+
+
+def test_within_the_grace_the_last_catalog_goes_on(tmp_path: Path, spark: SparkSession) -> None:
+    site = Site(tmp_path)
+    catalog = tmp_path / "orders.xreg.json"
+    catalog.write_bytes(document("placed", "refunded"))
+    told: list[str] = []
+    observer = AfterFirst(lambda: catalog.write_bytes(b'{"messagegroups": '))
+    report = site.land(catalog, observer, grace=600.0, tell=told.append)
+    assert (report.read, report.landed, report.dead) == (6, 6, 0)
+    assert len(told) == 1
+    assert "orders.xreg.json" in told[0]

@@ -1,0 +1,143 @@
+"""A definition that changes under a running stream: every row stays readable, by one rule."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+from deltalake import DeltaTable
+
+from heraldry.pipeline import deadletters
+from tests.suites.streams import NUMBER, TEXT, WHOLE, document, event, kind, line, record
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+Row = dict[str, Any]
+STEPS: list[tuple[str, dict[str, Any], Row]] = [
+    (
+        "first",
+        {"id": TEXT, "qty": WHOLE, "place": record(city=TEXT)},
+        {"qty": 1, "place": {"city": "M"}},
+    ),
+    ("add", {"id": TEXT, "qty": WHOLE, "place": record(city=TEXT), "note": TEXT}, {"note": "new"}),
+    (
+        "widen",
+        {"id": TEXT, "qty": WHOLE, "place": record(city=TEXT, zip=TEXT), "note": TEXT},
+        {"place": {"city": "M", "zip": "80331"}},
+    ),
+    ("rename", {"id": TEXT, "quantity": WHOLE, "note": TEXT}, {"quantity": 4, "note": "four"}),
+    ("retype", {"id": TEXT, "quantity": NUMBER, "note": WHOLE}, {"quantity": 2.5, "note": 7}),
+    ("remove", {"id": TEXT}, {}),
+    ("back", {"id": TEXT, "qty": WHOLE, "note": TEXT}, {"qty": 9, "note": "back"}),
+]
+"""Every change of the definition, and a message of it."""
+
+EXPECTED: dict[str, Row] = {
+    "first": {"qty": 1, "place": {"city": "M", "zip": None}},
+    "add": {"note": "new"},
+    "widen": {"place": {"city": "M", "zip": "80331"}},
+    "rename": {"quantity": 4, "note": "four"},
+    "retype": {"quantity_2": 2.5, "note_2": 7},
+    "remove": {},
+    "back": {"qty": 9, "note": "back"},
+}
+COLUMNS = ("qty", "place", "note", "quantity", "quantity_2", "note_2")
+
+
+def catalog(members: dict[str, Any]) -> bytes:
+    return document({"order": dict(kind("order", record("id", **members)).definition)})
+
+
+class Site:
+    """A job that streams while its catalog changes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.inbox, self.lake = folder / "inbox", folder / "lake"
+        self.inbox.mkdir()
+        self.catalog = folder / "catalog.json"
+        self.log = folder / "log"
+
+    @contextmanager
+    def streaming(self) -> Iterator[None]:
+        command = [
+            *(sys.executable, "-m", "heraldry", "land", "--catalog", str(self.catalog), "--stream"),
+            *("--from", f"files:{self.inbox}", "--to", str(self.lake), "--master", "local[2]"),
+            *("--interval", "0.1"),
+        ]
+        with self.log.open("ab") as log:
+            job = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        try:
+            yield
+            job.send_signal(signal.SIGTERM)
+            assert job.wait(240) == 0, self.log.read_text()
+        finally:
+            if job.poll() is None:
+                os.killpg(job.pid, signal.SIGKILL)
+
+    def put(self, name: str, path: Path, content: bytes) -> None:
+        draft = path.parent / f".{name}"
+        draft.write_bytes(content)
+        draft.rename(path)
+
+    def step(self, name: str, members: dict[str, Any], data: Row) -> None:
+        """Change the definition, send a message of it, and wait for its row."""
+        self.put(name, self.catalog, catalog(members))
+        time.sleep(1.1)  # a catalog is looked at once in a second
+        sent = line(event("order", {"id": name, **data}, id=name))
+        self.put(name, self.inbox / f"{name}.jsonl", sent + b"\n")
+        end = time.monotonic() + 240
+        while name not in self.landed():
+            assert time.monotonic() < end, self.log.read_text()
+            time.sleep(0.1)
+
+    def table(self) -> DeltaTable:
+        return DeltaTable(str(self.lake / "default" / "shop" / "order"))
+
+    def landed(self) -> set[str]:
+        if not (self.lake / "default" / "shop" / "order" / "_delta_log").exists():
+            return set()
+        return set(self.table().to_pyarrow_table(columns=["id"])["id"].to_pylist())
+
+
+def test_every_row_is_readable_through_the_table(tmp_path: Path, spark: SparkSession) -> None:
+    site = Site(tmp_path)
+    site.catalog.write_bytes(catalog(STEPS[0][1]))
+    with site.streaming():
+        for step in STEPS:
+            site.step(*step)
+    assert list(deadletters.letters(str(site.lake))) == []
+    expected = {name: dict.fromkeys(COLUMNS) | row for name, row in EXPECTED.items()}
+    assert by_duckdb(site.table()) == expected
+    assert by_spark(spark, site.table()) == expected
+
+
+def by_duckdb(table: DeltaTable) -> dict[str, Row]:
+    orders = table.to_pyarrow_dataset()
+    assert orders is not None
+    found = duckdb.sql(f"select id, {', '.join(COLUMNS)} from orders").fetchall()
+    return {row[0]: dict(zip(COLUMNS, row[1:], strict=True)) for row in found}
+
+
+def by_spark(spark: SparkSession, table: DeltaTable) -> dict[str, Row]:
+    """Spark without Delta's jars: the files that the log lists, in the table's own schema."""
+    schema = json.loads(table.schema().to_json())
+    from pyspark.sql.types import StructType
+
+    rows = spark.read.schema(StructType.fromJson(schema)).parquet(*table.file_uris())
+    return {
+        row["id"]: {name: row.asDict(recursive=True)[name] for name in COLUMNS}
+        for row in rows.collect()
+    }

@@ -1,0 +1,230 @@
+"""Looking after a warehouse: what goes, what stays, and that no row is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from heraldry.cli.maintain import command, size_text
+from heraldry.errors import WarehouseError
+from heraldry.pipeline import delta
+from heraldry.pipeline.arrangement import PLAIN, Arrangement
+from heraldry.pipeline.commits import Committer
+from heraldry.pipeline.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.maintain import Kept, Maintained, Upkeep, maintain
+from heraldry.pipeline.parquet import ParquetWriter
+from heraldry.pipeline.storage import Storage
+
+PATH = "d/g/m"
+NAME = "d.g.m"
+HOUR = 3600
+
+
+def configuration(arranged: Arrangement = PLAIN) -> dict[str, str]:
+    told = {"heraldry.definition": "/x", "heraldry.name": json.dumps(["d", "g", "m"])}
+    return told | arranged.configuration
+
+
+class Lake:
+    """A warehouse with one table."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.storage = Storage.open(str(folder))
+        self.committer = Committer(self.storage, "job")
+
+    def land(self, batches: int, arranged: Arrangement = PLAIN, first: int = 0) -> None:
+        for batch in range(first, first + batches):
+            rows = pa.table({"n": [batch, -batch], "shop": ["a", "b"]})
+            files = ParquetWriter(self.storage, batch).write(PATH, rows, arranged)
+            self.committer.commit(PATH, configuration(arranged), files, batch)
+
+    def stray(self, name: str, age: float) -> Path:
+        """A file that no table knows."""
+        path = self.folder / PATH / name
+        path.write_bytes(b"stray")
+        then = time.time() - age * HOUR
+        os.utime(path, (then, then))
+        return path
+
+    @property
+    def numbers(self) -> list[int]:
+        table = delta.open_table(self.storage, PATH)
+        assert table is not None
+        return sorted(delta.table_rows(self.storage, table)["n"].to_pylist())
+
+    def maintain(self, **more: Any) -> Maintained:
+        return maintain(Upkeep(warehouse=str(self.folder), **more))
+
+    def kept(self, **more: Any) -> Kept:
+        (found,) = self.maintain(**more).tables
+        return found
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path / "lake")
+
+
+def test_no_warehouse(tmp_path: Path) -> None:
+    with pytest.raises(WarehouseError, match="no such warehouse"):
+        maintain(Upkeep(warehouse=str(tmp_path / "none")))
+
+
+def test_small_files_become_one(lake: Lake) -> None:
+    lake.land(5)
+    before = lake.numbers
+    found = lake.kept()
+    assert (found.table, found.compacted, found.into) == (NAME, 5, 1)
+    assert found.left == ""
+    assert lake.numbers == before
+    again = lake.kept()
+    assert (again.compacted, again.into, again.removed) == (0, 0, 0)
+    lake.land(1, first=5)
+    assert len(lake.numbers) == 12
+
+
+def test_partitions_are_compacted_each(lake: Lake) -> None:
+    by_shop = Arrangement((("shop", "string"),))
+    lake.land(3, by_shop)
+    assert lake.kept(dry_run=True).into == 2
+    found = lake.kept()
+    assert (found.compacted, found.into) == (6, 2)
+    assert len(lake.numbers) == 6
+    assert lake.kept().compacted == 0
+
+
+def test_a_table_keeps_its_order(lake: Lake) -> None:
+    lake.land(3, Arrangement((), ("n",)))
+    found = lake.kept()
+    assert (found.compacted, found.into) == (3, 1)
+    table = delta.open_table(lake.storage, PATH)
+    assert table is not None
+    assert table.history(1)[0]["operation"] == "OPTIMIZE"
+    assert json.loads(table.history(1)[0]["operationParameters"].get("zOrderBy", '["n"]')) == ["n"]
+    assert lake.kept().compacted == 0
+
+
+def test_a_dry_run_changes_nothing(lake: Lake) -> None:
+    lake.land(4)
+    stray = lake.stray("stray.parquet", age=1000)
+    found = lake.kept(dry_run=True)
+    assert (found.compacted, found.into, found.unowned, found.freed) == (4, 1, 1, 5)
+    assert stray.exists()
+    table = delta.open_table(lake.storage, PATH)
+    assert table is not None
+    assert table.version() == 3
+
+
+def test_old_versions_go(lake: Lake) -> None:
+    lake.land(3)
+    lake.kept()
+    assert lake.kept().removed == 0
+    found = lake.kept(retention=0)
+    assert found.removed == 3
+    assert found.freed > 0
+    assert len(lake.numbers) == 6
+    assert len(list((lake.folder / PATH).glob("*.parquet"))) == 1
+    assert lake.kept(retention=0).removed == 0
+
+
+def test_what_nobody_owns_goes_when_it_is_old(lake: Lake) -> None:
+    lake.land(1)
+    old, young = lake.stray("old.parquet", age=200), lake.stray("young.parquet", age=23)
+    assert lake.kept().unowned == 1
+    assert not old.exists()
+    assert lake.kept(retention=0).unowned == 0
+    assert young.exists()
+
+
+@pytest.mark.parametrize("folder", ["", "/replay"], ids=["landing", "replay"])
+@pytest.mark.parametrize("place", ["_checkpoint", "elsewhere", "noted"])
+def test_what_a_batch_will_commit_stays(
+    lake: Lake, tmp_path: Path, place: str, folder: str
+) -> None:
+    lake.land(1)
+    stray = lake.stray("prepared.parquet", age=1000)
+    usual = place == "_checkpoint"
+    checkpoint = str(lake.folder / place if usual else tmp_path / place)
+    ledger = Ledger.open(f"{checkpoint}{folder}")
+    file = ManifestFile(table=PATH, name=stray.name, rows=1, size=5)
+    manifest = Manifest(batch=7, files=(file,), tables={PATH: configuration()})
+    ledger.prepare(manifest)
+    told = (checkpoint,) if place == "elsewhere" else ()
+    if place == "noted":
+        lake.storage.write(f"_checkpoints/{ledger.job}", checkpoint.encode())
+    assert lake.kept(checkpoints=told).unowned == 0
+    assert stray.exists()
+    ledger.commit(manifest)
+    assert lake.kept(checkpoints=told).unowned == 1
+
+
+def test_old_manifests_go(lake: Lake) -> None:
+    lake.land(1)
+    ledger = Ledger.open(str(lake.folder / "_checkpoint"))
+    for batch in range(105):
+        ledger.prepare(Manifest(batch=batch, files=(), tables={}, committed=True))
+    assert lake.maintain(dry_run=True).manifests == 5
+    assert lake.maintain().manifests == 5
+    assert ledger.manifest(4) is None
+    assert ledger.manifest(5) is not None
+    assert lake.maintain().manifests == 0
+
+
+def test_only_what_is_asked_for(lake: Lake) -> None:
+    lake.land(3)
+    lake.stray("old.parquet", age=1000)
+    found = lake.kept(vacuum=False)
+    assert (found.compacted, found.unowned) == (3, 0)
+    lake.land(2, first=3)
+    found = lake.kept(compact=False)
+    assert (found.compacted, found.unowned) == (0, 1)
+    with pytest.raises(WarehouseError, match="there is no table no"):
+        lake.maintain(tables=("no.such.table",))
+    assert lake.kept(tables=(NAME,)).table == NAME
+
+
+def test_the_tables_of_the_warehouse_itself(lake: Lake) -> None:
+    lake.land(1)
+    delta.create_table(lake.storage, "_dead_letters", pa.schema([("line", pa.binary())]), {})
+    assert [kept.table for kept in lake.maintain().tables] == ["_dead_letters", NAME]
+
+
+def test_a_running_job_goes_on(lake: Lake) -> None:
+    """A job that knew where the table stood finds that it moved."""
+    lake.land(3)
+    lake.kept(retention=0)
+    lake.land(3, first=3)
+    assert lake.numbers == sorted(n for batch in range(6) for n in (batch, -batch))
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2_500_000, "2.5 MB"), (3e15, "3000.0 TB")],
+    ids=str,
+)
+def test_sizes(size: float, text: str) -> None:
+    assert size_text(size) == text
+
+
+def test_the_command(lake: Lake) -> None:
+    lake.land(3)
+    lake.stray("old.parquet", age=1000)
+    run = CliRunner().invoke(command, ["--warehouse", str(lake.folder), "--dry-run"])
+    assert run.exit_code == 0, run.output
+    assert run.output == (
+        "d.g.m\n  3 files made into 1\n  1 file without an owner removed\n"
+        "1 table, 1 in need, 5 B freed (dry run: nothing was changed)\n"
+    )
+    run = CliRunner().invoke(command, ["--warehouse", str(lake.folder), "--compact", "-o", "json"])
+    (told,) = json.loads(run.output)["tables"]
+    assert (told["compacted"], told["into"], told["unowned"]) == (3, 1, 0)
+    run = CliRunner().invoke(command, ["--warehouse", str(lake.folder), "--vacuum"])
+    assert "1 file without an owner removed" in run.output

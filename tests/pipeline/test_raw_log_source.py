@@ -1,0 +1,186 @@
+"""The raw log as a stream of Spark: every message once, in bounded batches, run after run."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+
+from heraldry.errors import RawLogError, UsageError
+from heraldry.messages.rawlog import RawLog, segments
+from heraldry.messages.rawlog_writer import RawLogWriter, SegmentLimits
+from heraldry.model.endpoint import Endpoint
+from heraldry.model.xid import Xid
+from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.intake import IntakeSource
+from heraldry.pipeline.sources.raw_log import RawLogDataSource, RawLogSource, RawLogStreamReader
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SMALL = SegmentLimits(messages=100)
+SETTINGS = LandSettings(source="raw-log:x", warehouse="lake", max_per_batch=250)
+
+
+def line(number: int) -> bytes:
+    return b'{"n":%d}' % number
+
+
+def fill(folder: Path, count: int, source: str | None = None) -> None:
+    with RawLogWriter(folder, limits=SMALL, source=source) as log:
+        for begin in range(log.end, count, 50):
+            log.append([line(number) for number in range(begin, min(begin + 50, count))])
+            log.sync()
+
+
+def stream(folder: Path, **options: str) -> RawLogStreamReader:
+    given = {"folder": str(folder), "reader": "r", "limit": "250", "parts": "2"} | options
+    return RawLogStreamReader(given)
+
+
+def rows(reader: RawLogStreamReader, begin: int, end: int) -> list[tuple[int, bytes]]:
+    parts = reader.partitions({"number": begin}, {"number": end})
+    return [
+        (row["position"], row["value"])
+        for part in pickle.loads(pickle.dumps(parts))
+        for batch in reader.read(part)
+        for row in batch.to_pylist()
+    ]
+
+
+def test_a_range_is_read_by_pieces(tmp_path):
+    fill(tmp_path, 333)
+    reader = stream(tmp_path)
+    assert rows(reader, 5, 320) == [(number, line(number)) for number in range(5, 320)]
+    assert rows(reader, 7, 7) == []
+
+
+def test_admission_and_available_now(tmp_path):
+    fill(tmp_path, 300)
+    reader = stream(tmp_path)
+    assert reader.getDefaultReadLimit() == ReadMaxRows(250)
+    assert reader.initialOffset() == {"number": 0}
+    assert reader.latestOffset({"number": 0}, ReadMaxRows(250)) == {"number": 250}
+    assert reader.latestOffset({"number": 0}, ReadAllAvailable()) == {"number": 300}
+    reader.prepareForTriggerAvailableNow()
+    fill(tmp_path, 400)
+    assert reader.latestOffset({"number": 250}, ReadMaxRows(250)) == {"number": 300}
+    assert reader.latestOffset({"number": 300}, ReadMaxRows(250)) == {"number": 300}
+    assert reader.reportLatestOffset() == {"number": 400}
+
+
+def test_segments_go_once_they_are_committed_one_batch_late(tmp_path):
+    fill(tmp_path, 1000)
+    reader = stream(tmp_path)
+    reader.initialOffset()
+    reader.commit({"number": 450})
+    assert segments(tmp_path)[0] == 0
+    reader.commit({"number": 900})
+    assert segments(tmp_path)[0] == 400
+    assert rows(reader, 450, 451) == [(450, line(450))]
+    assert stream(tmp_path, reader="new").initialOffset() == {"number": 400}
+
+
+def test_lag_is_what_was_not_read(tmp_path):
+    fill(tmp_path, 300)
+    source = RawLogSource(str(tmp_path), SETTINGS, "checkpoint")
+    assert source.lag().messages == 300
+    RawLog(tmp_path).advance(source._reader, 100, 250)
+    assert source.lag().messages == 50
+
+
+def test_a_log_that_was_begun_anew_stops_the_job(tmp_path):
+    fill(tmp_path, 10)
+    with pytest.raises(RawLogError, match="has 10 messages, but 11 were read from it"):
+        stream(tmp_path).latestOffset({"number": 11}, ReadAllAvailable())
+
+
+def test_the_source_is_named_by_the_log(tmp_path):
+    fill(tmp_path / "a", 3, "mqtt://broker:1883/shops/#")
+    fill(tmp_path / "b", 3)
+    source = RawLogSource(str(tmp_path / "a"), SETTINGS, "checkpoint")
+    assert source.name == "mqtt://broker:1883/shops/#"
+    assert RawLogSource(str(tmp_path / "b"), SETTINGS, "c").name == f"raw-log:{tmp_path / 'b'}"
+    reader = stream(tmp_path / "a")
+    (part,) = reader.partitions({"number": 0}, {"number": 3})
+    lines = pickle.loads(pickle.dumps(source.reader()))().lines(list(reader.read(part)))
+    assert lines.values.to_pylist() == [line(0), line(1), line(2)]
+    assert lines.positions.to_pylist() == ["0", "1", "2"]
+    assert lines.sources.to_pylist() == ["mqtt://broker:1883/shops/#"] * 3
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match="begin one: heraldry intake --log"):
+        RawLogSource(str(tmp_path / "none"), SETTINGS, "checkpoint")
+
+
+def endpoint(protocol: str, *addresses: str, **options: str) -> Endpoint:
+    xid = Xid.parse("/endpoints/desk")
+    return Endpoint(xid=xid, protocol=protocol, addresses=addresses, options=options)
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "repeats"),
+    [
+        (endpoint("MQTT/5.0", "mqtt://b:1883", topicfilter="a/#"), "mqtt://b:1883/a/#", True),
+        (endpoint("AMQP/1.0", "amqps://u:p@b:5671/queue"), "amqps://b:5671/queue", True),
+        (endpoint("NATS", "nats://b:4222", subject="a.*"), "nats://b:4222/a.*", False),
+        (endpoint("HTTP", "http://0.0.0.0:8080/in"), "http://0.0.0.0:8080/in", True),
+    ],
+    ids=["mqtt", "amqp", "nats", "http"],
+)
+def test_intake_says_where_from_and_what_it_promises(tmp_path, given, name, repeats):
+    source = IntakeSource(given, SETTINGS, str(tmp_path))
+    assert (source.name, source.guarantee.repeats) == (name, repeats)
+    assert (tmp_path / "raw_log").is_dir()
+
+
+def test_intake_refuses_what_cannot_be(tmp_path):
+    mqtt = endpoint("MQTT/5.0", "mqtt://b")
+    with pytest.raises(UsageError, match="name its folder: --raw-log"):
+        IntakeSource(mqtt, SETTINGS, "s3://bucket/checkpoint")
+    with pytest.raises(UsageError, match="kafka://b:9092 needs no intake"):
+        IntakeSource(endpoint("KAFKA", "kafka://b:9092"), SETTINGS, str(tmp_path))
+    settings = LandSettings(source="", warehouse="", source_options={"idle": "soon"})
+    with pytest.raises(UsageError, match="idle is 'soon'"):
+        IntakeSource(mqtt, settings, str(tmp_path))
+
+
+def landed(spark: SparkSession, source: RawLogSource, checkpoint: Path) -> list[list[int]]:
+    """The numbers of every batch of one run."""
+    batches: list[list[int]] = []
+
+    def take(frame: DataFrame, batch: int) -> None:
+        del batch
+        found = [(row["position"], bytes(row["value"])) for row in frame.collect()]
+        assert found == [(number, line(number)) for number, _ in found]
+        batches.append([number for number, _ in found])
+
+    query = (
+        source.read(spark)
+        .writeStream.foreachBatch(take)
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination(60)
+    return batches
+
+
+def test_spark_reads_every_message_once(spark, tmp_path):
+    log, checkpoint = tmp_path / "log", tmp_path / "checkpoint"
+    fill(log, 700)
+    source = RawLogSource(str(log), SETTINGS, str(checkpoint))
+    first = landed(spark, source, checkpoint)
+    assert [len(batch) for batch in first] == [250, 250, 200]
+    assert [number for batch in first for number in batch] == list(range(700))
+    assert source.lag().messages == 0
+    fill(log, 710)
+    assert source.lag().messages == 10
+    assert landed(spark, source, checkpoint) == [list(range(700, 710))]
+    assert landed(spark, source, checkpoint) == []
+    assert segments(log)[0] > 0  # what was read is not kept for ever
+    assert RawLogDataSource.name() == "heraldry_raw_log"

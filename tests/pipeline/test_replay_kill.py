@@ -1,0 +1,138 @@
+"""Exactly once: a replay of ten thousand letters is killed again and again, and none is doubled."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from heraldry.pipeline import deadletters
+from heraldry.pipeline.ledger import Ledger
+from tests.pipeline.lettering import land_lines, replays, table_column
+from tests.pipeline.test_replay import FIRST, SECOND, message
+
+LETTERS = 10_000
+MENDED = ("order", "refund", "belt")
+RUN = """
+import time
+from heraldry.cli.replay import command
+from heraldry.pipeline.commits import Committer
+
+commit = Committer.commit
+
+def slowly(*given):
+    time.sleep(0.05)
+    return commit(*given)
+
+Committer.commit = slowly
+command()
+"""
+"""The command, with commits that take long enough for a kill to fall among them."""
+
+
+class Site:
+    """A warehouse of letters with five causes, and the replay as a process of its own."""
+
+    def __init__(self, folder: Path, letters: int) -> None:
+        self.lake, self.letters = folder / "lake", letters
+        self.lake.mkdir()
+        self.catalog = folder / "mended.json"
+        self.catalog.write_bytes(SECOND)
+        self.log = folder / "log"
+        step = letters // 4
+        for batch in range(4):
+            lines = [message(n, n % 5) for n in range(batch * step, (batch + 1) * step)]
+            land_lines(self.lake, FIRST, lines, batch=batch, source=f"file-{batch}")
+        self.ledger = Ledger.open(f"{self.lake}/_checkpoint/replay")
+
+    def start(self, *more: str) -> subprocess.Popen[bytes]:
+        command = ("--catalog", str(self.catalog), "--warehouse", str(self.lake), "-o", "json")
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-c", RUN, *command, *more],
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+
+    def prepared(self) -> int:
+        return len(self.ledger.storage.names("heraldry/batches"))
+
+    def kill(self, chance: random.Random, when: str) -> bool:
+        """Start a replay and kill it; True if it died between its manifest and the last commit."""
+        before = self.prepared()
+        job = self.start("--where", f"batch={chance.randrange(4)}")
+        end = time.monotonic() + 60
+        if when == "prepared":
+            while self.prepared() == before and job.poll() is None and time.monotonic() < end:
+                time.sleep(0.0005)
+            time.sleep(chance.choice((0, 0, 0.002, 0.01)))
+        else:
+            time.sleep(chance.uniform(0.3, 3))
+        job.kill()
+        job.communicate()
+        return self.ledger.pending() is not None
+
+    def finish(self) -> dict[str, int]:
+        job = self.start()
+        told, _ = job.communicate(timeout=400)
+        assert job.returncode == 0, self.log.read_text()[-3000:]
+        report: dict[str, int] = json.loads(told)
+        return report
+
+    def check(self) -> None:
+        """Every mended letter is in its table once, every other is still open, all in history."""
+        share = self.letters // 5
+        for cause, name in enumerate(MENDED):
+            positions = Counter(
+                zip(
+                    table_column(self.lake, f"default/shop/{name}", "_source"),
+                    table_column(self.lake, f"default/shop/{name}", "_position"),
+                    strict=True,
+                )
+            )
+            assert len(positions) == share, (name, cause)
+            assert set(positions.values()) == {1}, name
+        still = sum(group.count for group in deadletters.groups(str(self.lake)))
+        assert still == self.letters - 3 * share
+        rows = replays(self.lake).to_pylist()
+        landed = Counter(row["letter"] for row in rows if row["outcome"] == "landed")
+        assert len(landed) == 3 * share
+        assert set(landed.values()) == {1}
+        assert len({(row["letter"], row["replay"]) for row in rows}) == len(rows)
+
+
+def check_kills(folder: Path, letters: int, kinds: list[str], seed: int) -> None:
+    chance = random.Random(seed)
+    site = Site(folder, letters)
+    amid = sum(site.kill(chance, kind) for kind in kinds)
+    for _ in range(5):
+        if amid:
+            break
+        amid += site.kill(chance, "prepared")
+    assert amid, "no kill fell between the manifest and the last commit"
+    first, second = site.finish(), site.finish()
+    assert first["selected"] == first["landed"] + first["refused"] + first["skipped"]
+    assert (second["landed"], second["masked"]) == (0, 0), f"seed {seed}"
+    site.check()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killed_amid_its_commits(tmp_path: Path) -> None:
+    seed = random.randrange(10**6)
+    check_kills(tmp_path, LETTERS, ["prepared", "anywhere", "prepared"], seed)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_killed_thirty_times(tmp_path: Path) -> None:
+    seed = random.randrange(10**6)
+    chance = random.Random(seed)
+    kinds = [chance.choice(("prepared", "anywhere")) for _ in range(30)]
+    check_kills(tmp_path, LETTERS, kinds, seed)
