@@ -19,7 +19,7 @@ from heraldry.dialects.load import load
 from heraldry.pipeline.lander import Crew
 from tests.client.registries import Registry, running
 
-READERS = ["check", "match", "build", "columns", "diff", "publish", "consume", "land"]
+READERS = ["check", "match", "build", "columns", "diff", "publish", "consume", "land", "replay"]
 XID = "/messagegroups/g/messages/m"
 
 

@@ -12,6 +12,19 @@ from heraldry.cli import main
 READING = "/messagegroups/plant/messages/reading"
 SCHEMA = "/schemagroups/plant/schemas/reading"
 
+EVENT = {
+    "ce_id": ("string", "attributes.id, else source#position"),
+    "ce_source": ("string", "attributes.source, else the source"),
+    "ce_type": ("string", "attributes.type, else the definition"),
+    "ce_specversion": ("string", "attributes.specversion"),
+    "ce_subject": ("string", "attributes.subject"),
+    "ce_time": ("timestamp", "attributes.time, else the broker's time"),
+    "ce_datacontenttype": ("string", "attributes.datacontenttype, else the content type"),
+    "ce_dataschema": ("string", "attributes.dataschema"),
+    "ce_extensions": ("json", "all other attributes"),
+}
+"""The columns of the event that a native message becomes: type, and what each is read from."""
+
 
 def columns(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["columns", *arguments])
@@ -56,21 +69,27 @@ def plant(folder: Path, **changes: Any) -> str:
     return str(file)
 
 
+def event_columns(width: int) -> str:
+    """The rows of ``EVENT`` in a table whose types are ``width`` wide."""
+    return "".join(f"  {n:18}  {t:{width}}  yes   {key}\n" for n, (t, key) in EVENT.items())
+
+
 def test_the_table_of_a_definition(tmp_path: Path) -> None:
     result = columns("--catalog", plant(tmp_path), "reading")
     assert (result.exit_code, result.stderr) == (0, "")
     assert (
         result.stdout
-        == """\
+        == f"""\
 /messagegroups/plant/messages/reading
-  column         type          null  read from
-  at             timestamp     no    /at
-  valves         list<struct>  yes   /valves
-  valves[].no    integer       no    /valves/*/no
-  valves[].open  boolean       yes   /valves/*/open
-  tags           list<string>  yes   /tags
-  ctx_plant_2    string        yes   /ctx_plant
-  ctx_plant      string        yes   {plant}
+  column              type          null  read from
+  at                  timestamp     no    /at
+  valves              list<struct>  yes   /valves
+  valves[].no         integer       no    /valves/*/no
+  valves[].open       boolean       yes   /valves/*/open
+  tags                list<string>  yes   /tags
+  ctx_plant_2         string        yes   /ctx_plant
+{event_columns(12)}\
+  ctx_plant           string        yes   {{plant}}
 
 Every table also has _definition, _version, _batch, _source, _position,
 _received.
@@ -94,6 +113,10 @@ def test_the_table_of_a_definition_as_json(tmp_path: Path) -> None:
             },
             {"name": "tags", "type": "list<string>", "nullable": True, "from": "/tags"},
             {"name": "ctx_plant_2", "type": "string", "nullable": True, "from": "/ctx_plant"},
+            *(
+                {"name": one, "type": type_, "nullable": True, "from": key}
+                for one, (type_, key) in EVENT.items()
+            ),
             {"name": "ctx_plant", "type": "string", "nullable": True, "from": "{plant}"},
         ],
     }
@@ -161,9 +184,10 @@ def test_why_there_are_no_columns(
         == f"""\
 {READING}
 {told}\
-  column     type    null  read from
-  ctx_plant  string  yes   {{plant}}
-  _payload   binary  yes   the payload as it came
+  column              type       null  read from
+{event_columns(9)}\
+  ctx_plant           string     yes   {{plant}}
+  _payload            binary     yes   the payload as it came
 
 Every table also has _definition, _version, _batch, _source, _position,
 _received.
@@ -181,7 +205,7 @@ def test_a_schema_that_does_not_compile(tmp_path: Path) -> None:
     told = " ".join(columns("--catalog", catalog, "reading").stdout.split())
     assert told.count("does not compile") == 1
     assert "no columns from a payload schema: the JSONSchema/draft-07 schema does not" in told
-    assert [one["name"] for one in found["columns"]] == ["ctx_plant", "_payload"]
+    assert [one["name"] for one in found["columns"]] == [*EVENT, "ctx_plant", "_payload"]
 
 
 def test_all_definitions(examples: Path) -> None:

@@ -10,7 +10,9 @@ from click.testing import CliRunner
 
 from heraldry.cli import main
 from heraldry.cli.main import options_by_command
-from heraldry.cli.settings import CATALOG, PROCESS, SETTINGS, find_config, read_config
+from heraldry.cli.setting import CATALOG
+from heraldry.cli.setting_table import PROCESS, SETTINGS
+from heraldry.cli.settings import find_config, read_config
 from heraldry.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]

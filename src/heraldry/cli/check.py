@@ -11,7 +11,8 @@ import click
 
 from heraldry.cli.opening import catalogs, fetch_options
 from heraldry.cli.output import plural, width, wrap, write_json
-from heraldry.cli.settings import CATALOG, example, option
+from heraldry.cli.setting import CATALOG
+from heraldry.cli.settings import example, option
 from heraldry.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:

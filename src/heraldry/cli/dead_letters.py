@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from heraldry.cli.letter_text import write_letter
 from heraldry.cli.output import (
     count,
     plural,
+    progress,
     shorten,
+    visible,
     width,
     wrap,
     write_json,
     write_listing,
 )
+from heraldry.cli.replay import WHERE
 from heraldry.cli.settings import example, option
+from heraldry.errors import UsageError
 
 if TYPE_CHECKING:
     from heraldry.pipeline.deadletters import LetterGroup
@@ -27,7 +32,7 @@ ALL = -1
 @click.command(
     "dead-letters",
     short_help="What did not land, and why.",
-    epilog=example("heraldry dead-letters --warehouse lake --rule type --rows 5"),
+    epilog=example("heraldry dead-letters --warehouse lake --where rule=type --rows 5"),
 )
 @option("warehouse", required=True)
 @click.option(
@@ -39,32 +44,89 @@ ALL = -1
     metavar="[N]",
     help="Show the letters themselves with the original message: N of them, or all.",
 )
+@click.option("--newest", is_flag=True, help="With --rows: the newest first.")
 @click.option("--rule", metavar="RULE", help="Only letters with this rule.")
 @click.option("--definition", metavar="XID", help="Only letters of this definition.")
+@WHERE
+@click.option("--all", "closed", is_flag=True, help="Also letters that landed by a replay.")
+@click.option("--letter", metavar="ID", help="One letter in full; the beginning of its id will do.")
+@click.option(
+    "--export",
+    type=click.File("wb"),
+    metavar="FILE",
+    help="Write the original messages to a file, one a line; - is standard output.",
+)
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["lines", "connect"]),
+    default="lines",
+    show_default=True,
+    help="With --export: as they came, or as Kafka records with the headers of Kafka Connect.",
+)
 @option("format")
 def command(
-    warehouse: str, rows: int | None, rule: str | None, definition: str | None, output: str
+    warehouse: str,
+    rows: int | None,
+    newest: bool,
+    rule: str | None,
+    definition: str | None,
+    where: tuple[str, ...],
+    closed: bool,
+    letter: str | None,
+    export: BinaryIO | None,
+    form: str,
+    output: str,
 ) -> None:
     """Show the dead letters of a warehouse, grouped by reason, the most frequent first.
 
     A letter keeps the message as it came, where it came from, the stage and rule that refused
-    it, what was expected and found, and the definitions that came nearest.
+    it, what was expected and found, and the definitions that came nearest. Letters that landed by
+    `heraldry replay` are left out.
     """
     from heraldry.pipeline import deadletters
+    from heraldry.pipeline import letter_where as terms
 
-    if rows is None:
-        groups = deadletters.groups(warehouse, rule=rule, definition=definition)
+    _refuse_pairs(rows=rows is not None, letter=letter is not None, export=export is not None)
+    if letter is not None:
+        write_letter(deadletters.find_letter(warehouse, letter), output)
+        return
+    condition = terms.both(
+        terms.where(where), terms.equals("rule", rule), terms.equals("definition", definition)
+    )
+    if export is not None:
+        _export(warehouse, condition, closed, export, form)
+    elif rows is None:
+        groups = deadletters.groups(warehouse, where=condition, closed=closed)
         if output == "json":
             write_json([as_json(group) for group in groups])
         else:
             _write_groups(groups, warehouse)
-        return
-    limit = None if rows == ALL else rows
-    letters = deadletters.letters(warehouse, limit, rule=rule, definition=definition)
-    if output == "json":
-        write_listing(letters)
     else:
-        _write_letters(letters)
+        limit = None if rows == ALL else rows
+        found = deadletters.letters(warehouse, limit, where=condition, closed=closed, newest=newest)
+        if output == "json":
+            write_listing(found)
+        else:
+            _write_letters(found)
+
+
+def _refuse_pairs(**given: bool) -> None:
+    """One way to show letters at a time."""
+    chosen = [f"--{name}" for name, is_there in given.items() if is_there]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} do not go together", "give one of them")
+
+
+def _export(warehouse: str, condition: Any, closed: bool, target: BinaryIO, form: str) -> None:
+    from heraldry.pipeline.letter_export import export_letters
+
+    done = export_letters(
+        warehouse, target, where=condition, closed=closed, connect=form == "connect"
+    )
+    target.flush()
+    left = f", {count(done.masked)} left out because they are masked" if done.masked else ""
+    progress(f"{plural(done.written, 'message')} exported{left}")
 
 
 def as_json(group: LetterGroup) -> dict[str, Any]:
@@ -76,6 +138,8 @@ def as_json(group: LetterGroup) -> dict[str, Any]:
         "path": group.path,
         "message": group.message,
         "count": group.count,
+        "first": group.first,
+        "last": group.last,
     }
 
 
@@ -86,6 +150,9 @@ def _write_groups(groups: Sequence[LetterGroup], warehouse: str) -> None:
         tail = f"  {group.definition}" if group.definition else ""
         click.echo(f"{count(group.count).rjust(wide)}  {group.stage}  [{group.rule}]{tail}")
         click.echo(wrap(f"{group.path}: {group.message}", " " * (wide + 2)))
+        first, last = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (group.first, group.last))
+        seen = first if first == last else f"{first} to {last}"
+        click.secho(f"{' ' * (wide + 2)}seen {seen}", dim=True)
     click.echo(
         f"{plural(total, 'dead letter')} with {plural(len(groups), 'reason')} in {warehouse}"
     )
@@ -98,12 +165,9 @@ def _write_letters(letters: Iterable[Mapping[str, Any]]) -> None:
         definition = letter["definition"] or ""
         click.secho(f"{letter['stage']}  [{letter['rule']}]  {definition}".rstrip(), bold=True)
         found = f" (found {letter['found']})" if letter.get("found") is not None else ""
-        click.echo(wrap(f"{letter['path']}: {letter['message']}{found}", "  "))
-        click.secho(f"  {letter['source']} {letter['position']}, batch {letter['batch']}", dim=True)
+        click.echo(wrap(f"{letter['path']}: {letter['message']}{visible(found)}", "  "))
+        place = f"{letter['source']} {letter['position']}, batch {letter['batch']}"
+        click.secho(f"  {letter['letter'][:12]}  {visible(place)}", dim=True)
         line = letter["line"] if "line" in letter else f"base64: {letter['line_base64']}"
-        click.echo(f"  {shorten(_printable(line), width() - 2)}")
+        click.echo(f"  {shorten(visible(line), width() - 2)}")
     click.echo(plural(shown, "dead letter"))
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else "�" for char in text)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from heraldry.cli.demo_mend import Mended, mend
 from heraldry.cli.demo_registry import registry
-from heraldry.cli.output import count, plural, shorten, width, wrap, write_json
+from heraldry.cli.output import count, write_json
 from heraldry.cli.settings import example, option
 from heraldry.errors import PipelineError, UsageError
 
@@ -26,9 +26,7 @@ DATABASE = "airport"
 CATALOG = "airport.xreg.json"
 MARKER = "made-by-heraldry-demo.txt"
 BATCHES = 6
-REASONS = 12
-SAMPLES = 2
-_INDENT = " " * 13
+GRACE = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,31 +88,39 @@ class Place:
 @click.option("--keep", is_flag=True, help="Add another day to what an earlier run landed.")
 @option("master")
 @option("format")
-def command(to: Path, messages: int, seed: int, keep: bool, master: str, output: str) -> None:
+def command(
+    to: Path, messages: int, seed: int, keep: bool, master: str | None, output: str
+) -> None:
     """Make a day of airport luggage, good and flawed messages, and land it in tables.
 
-    A run starts afresh: it removes what an earlier demo left in DIR, and nothing else.
+    Events and MQTT messages are judged by a catalog in a registry. Then a definition is mended
+    there, and the dead letters that it had made are replayed. A run starts afresh: it removes
+    what an earlier demo left in DIR, and nothing else.
     """
+    from heraldry.cli import demo_text
+    from heraldry.pipeline import deadletters, tables
+
     place = Place(warehouse=to)
     prepare(place, keep=keep)
     text = output == "text"
     with registry(place.registry, place.catalog) as address:
-        catalog = _open(place, address)
         if text:
-            _write_catalog(address, catalog)
-    stream = _make(place, messages, seed)
+            demo_text.write_catalog(address, _open(place, address))
+        stream = _make(place, messages, seed)
+        if text:
+            demo_text.write_stream(stream)
+        report = _land(address, place, stream, master)
+        found, groups = tables.tables(str(to)), deadletters.groups(str(to))
+        if text:
+            demo_text.write_tables(found)
+            demo_text.write_letters(groups)
+            demo_text.write_balance(report)
+        mended = mend(address, to, DATABASE, place.own / "cache")
     if text:
-        _write_stream(stream)
-    report = _land(catalog, place, stream, master)
-    from heraldry.pipeline import deadletters, tables
-
-    found, groups = tables.tables(str(to)), deadletters.groups(str(to))
-    if text:
-        _write_tables(found)
-        _write_letters(groups)
-        _write_end(report, place)
+        demo_text.write_mended(mended)
+        demo_text.write_end(place.warehouse, place.registry, place.catalog)
     else:
-        write_json(_as_json(report, place, stream, found, groups))
+        write_json(_as_json(report, place, stream, found, groups, mended))
 
 
 def prepare(place: Place, *, keep: bool) -> None:
@@ -153,8 +159,11 @@ def _make(place: Place, messages: int, seed: int) -> Stream:
     return write(place.stream / f"day-{day}", messages, seed + day - 1, files)
 
 
-def _land(catalog: Catalog, place: Place, stream: Stream, master: str) -> LandReport:
+def _land(address: str, place: Place, stream: Stream, master: str | None) -> LandReport:
     from heraldry.cli.progress import Progress
+    from heraldry.client.catalog_follower import CatalogFollower
+    from heraldry.client.registry_catalog import Catalogs
+    from heraldry.pipeline.catalog_watch import CatalogWatch
     from heraldry.pipeline.job import land
     from heraldry.pipeline.settings import LandSettings
 
@@ -166,67 +175,12 @@ def _land(catalog: Catalog, place: Place, stream: Stream, master: str) -> LandRe
         max_per_batch=max(1, stream.messages // BATCHES),
     )
     with Progress() as progress:
-        report = land(catalog, settings, on_batch=progress.batch, on_event=progress.event)
+        look = CatalogFollower(Catalogs(cache=place.own / "cache"), [address]).look
+        report = land(CatalogWatch(look, GRACE, tell=progress.event), settings, [progress])
     if report.read != stream.messages or report.read != report.landed + report.dead:
         counted = f"{count(report.landed)} landed and {count(report.dead)} dead letters"
         raise PipelineError("counted", f"{count(stream.messages)} messages became {counted}")
     return report
-
-
-def _heading(name: str, text: str) -> None:
-    click.echo(click.style(name.ljust(13), bold=True) + text)
-
-
-def _write_catalog(address: str, catalog: Catalog) -> None:
-    groups = len(catalog.groups.get("messagegroups", {}))
-    messages = sum(1 for _ in catalog.resources("messages"))
-    schemas = sum(1 for _ in catalog.resources("schemas"))
-    holds = f"{plural(groups, 'group')}, {plural(messages, 'message')}, {plural(schemas, 'schema')}"
-    _heading("Registry", f"{address}/   {holds}")
-
-
-def _write_stream(stream: Stream) -> None:
-    size = f"{stream.bytes / 1e6:.1f} MB"
-    holds = f"{plural(stream.messages, 'message')} in {plural(stream.files, 'file')}, {size}"
-    _heading("Stream", f"{stream.folder}   {holds}")
-
-
-def _write_tables(found: tuple[TableInfo, ...]) -> None:
-    from heraldry.cli.tables import row_text
-    from heraldry.pipeline.tables import sample_rows
-
-    wide = max((len(".".join(info.name)) for info in found), default=0)
-    head = "Tables"
-    for info in found:
-        name = ".".join(info.name).ljust(wide)
-        _heading(head, f"{name}  {count(info.rows).rjust(9)} rows")
-        head = ""
-        for row in sample_rows(info.path, SAMPLES):
-            click.secho(shorten(f"{_INDENT}  {row_text(row)}", width()), dim=True)
-
-
-def _write_letters(groups: tuple[LetterGroup, ...]) -> None:
-    _heading("Dead letters", count(sum(group.count for group in groups)))
-    for group in groups[:REASONS]:
-        of = f" ({'/'.join(group.definition.split('/')[2::2])})" if group.definition else ""
-        place = "" if group.path == "/" else f"{group.path} "
-        text = wrap(f"{group.stage}: {place}{group.message}{of}", f"{_INDENT}{' ' * 8}")
-        click.echo(f"{_INDENT}{count(group.count).rjust(6)}  {text.lstrip()}")
-    if (more := len(groups) - REASONS) > 0:
-        rest = sum(group.count for group in groups[REASONS:])
-        click.echo(f"{_INDENT}{count(rest).rjust(6)}  for {plural(more, 'more reason')}")
-
-
-def _write_end(report: LandReport, place: Place) -> None:
-    from heraldry.cli.land import balance
-
-    click.secho(balance(report), bold=True)
-    if sys.stdout.isatty():
-        click.echo(f"Try: heraldry tables --warehouse {place.warehouse} --rows 2")
-        click.echo(f"     heraldry dead-letters --warehouse {place.warehouse} --rows 5")
-        xid = "/messagegroups/luggage/messages/checkedin"
-        click.echo(f"     heraldry serve --db sqlite:{place.registry}")
-        click.echo(f"     heraldry build --catalog {place.catalog} {xid} --sample")
 
 
 def _as_json(
@@ -235,8 +189,9 @@ def _as_json(
     stream: Stream,
     found: tuple[TableInfo, ...],
     groups: tuple[LetterGroup, ...],
+    mended: Mended,
 ) -> dict[str, Any]:
-    from heraldry.cli import dead_letters, tables
+    from heraldry.cli import dead_letters, replay, tables
     from heraldry.cli.land import summary
 
     return summary(report, str(place.warehouse)) | {
@@ -244,4 +199,5 @@ def _as_json(
         "stream": stream,
         "tables": [tables.as_json(info) for info in found],
         "dead_letters": [dead_letters.as_json(group) for group in groups],
+        "replay": replay.as_json(mended.report, dry_run=False),
     }

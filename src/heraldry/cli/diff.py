@@ -10,7 +10,8 @@ import click
 
 from heraldry.cli.opening import catalogs, fetch_options
 from heraldry.cli.output import plural, wrap, write_json
-from heraldry.cli.settings import CATALOG, example, option
+from heraldry.cli.setting import CATALOG
+from heraldry.cli.settings import example, option
 
 if TYPE_CHECKING:
     from heraldry.messages.difference import DefinitionChange

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from heraldry.cli.opening import catalog_options, open_catalog
-from heraldry.cli.output import count, plural, table, write_json
+from heraldry.cli.landing import landing_options, landing_settings, observed, watch_catalog
+from heraldry.cli.opening import catalog_options
+from heraldry.cli.output import balance, count, plural, table, write_json
 from heraldry.cli.settings import example, option
 
 if TYPE_CHECKING:
-    from heraldry.cli.progress import Progress
+    from collections.abc import Mapping
+
     from heraldry.pipeline.report import LandReport
 
 
@@ -30,57 +32,33 @@ if TYPE_CHECKING:
     metavar="XID",
     help="Land only this definition; messages of others become dead letters. Repeatable.",
 )
-@option("checkpoint")
-@option("database")
-@option("master")
-@option("max-per-batch")
-@option("keep-payload")
-@option("interval")
+@click.option(
+    "--foreign",
+    is_flag=True,
+    help="The source holds dead letters of other tools: land the messages inside them.",
+)
+@landing_options
 @option("format")
-def command(
-    catalog: tuple[str, ...],
-    allow: tuple[str, ...],
-    source: str,
-    to: str,
-    stream: bool,
-    only: tuple[str, ...],
-    checkpoint: str | None,
-    database: str | None,
-    master: str,
-    max_per_batch: int | None,
-    keep_payload: bool,
-    interval: float,
-    output: str,
-) -> None:
+def command(catalog: tuple[str, ...], allow: tuple[str, ...], output: str, **given: Any) -> None:
     """Land a stream of messages: one typed table per definition, and the dead letters.
 
     Takes everything that is there, once, over any number of runs, and ends; with --stream it
     goes on. Each message lands in exactly one table or in the dead letters, with reasons; dead
-    letters do not change the exit code.
+    letters do not change the exit code. Changes of the catalog take effect at the next batch.
     """
-    from heraldry.cli.progress import Progress
     from heraldry.pipeline.job import land
-    from heraldry.pipeline.settings import LandSettings
 
-    opened = open_catalog(catalog, allow)
-    settings = LandSettings(
-        source=source,
-        warehouse=to,
-        checkpoint=checkpoint,
-        stream=stream,
-        only=tuple(opened[xid].xid for xid in only),
-        database=database,
-        master=master,
-        max_per_batch=max_per_batch,
-        keep_payload=keep_payload,
-        interval=interval,
-    )
-    with Progress() as progress:
-        report = land(opened.catalog, settings, on_batch=progress.batch, on_event=progress.event)
+    grace = given.pop("catalog_grace")
+    with (
+        observed(given) as (progress, observers),
+        watch_catalog(catalog, allow, grace, observers) as watch,
+    ):
+        settings = landing_settings(given, watch.current().catalog)
+        report = land(watch, settings, observers)
     if output == "json":
-        write_json(summary(report, to))
+        write_json(summary(report, settings.warehouse))
     else:
-        _write(report, progress, to)
+        _write(report, progress.tables, settings.warehouse)
 
 
 def summary(report: LandReport, warehouse: str) -> dict[str, object]:
@@ -89,20 +67,15 @@ def summary(report: LandReport, warehouse: str) -> dict[str, object]:
         "read": report.read,
         "landed": report.landed,
         "dead": report.dead,
+        "repeated": report.repeated,
         "batches": report.batches,
         "seconds": round(report.seconds, 3),
         "warehouse": warehouse,
     }
 
 
-def balance(report: LandReport) -> str:
-    """The line that must add up: one in, exactly one out."""
-    dead = plural(report.dead, "dead letter")
-    return f"{count(report.read)} in = {count(report.landed)} landed + {dead}"
-
-
-def _write(report: LandReport, progress: Progress, warehouse: str) -> None:
-    rows = [(name, count(gained), "rows") for name, gained in sorted(progress.tables.items())]
+def _write(report: LandReport, tables: Mapping[str, int], warehouse: str) -> None:
+    rows = [(name, count(gained), "rows") for name, gained in sorted(tables.items())]
     for line in table(rows, right=[1]):
         click.echo(line)
     click.echo(

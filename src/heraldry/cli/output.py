@@ -6,10 +6,13 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+
+if TYPE_CHECKING:
+    from heraldry.pipeline.report import BatchReport, LandReport
 
 WIDTH = 80
 
@@ -96,3 +99,10 @@ def visible(text: str) -> str:
 def progress(text: str) -> None:
     """One plain line about what is going on, on standard error."""
     click.echo(text, err=True)
+
+
+def balance(report: BatchReport | LandReport) -> str:
+    """The sum that must be right: one in, exactly one out."""
+    dead = plural(report.dead, "dead letter")
+    again = f" + {count(report.repeated)} repeated" if report.repeated else ""
+    return f"{count(report.read)} in = {count(report.landed)} landed + {dead}{again}"

@@ -1,41 +1,62 @@
-"""How a landing job shows that it moves: one live line on a terminal, plain lines elsewhere."""
+"""How a landing job shows that it moves: a live panel on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
-import re
 import sys
-import time
+import threading
 from collections import Counter
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import click
 
-from heraldry.cli.output import count, plural
+from heraldry.cli.output import balance, count, plural, visible
+from heraldry.cli.progress_panel import JobState, panel
+from heraldry.pipeline.logs import PASSING
 
 if TYPE_CHECKING:
-    from rich.status import Status
+    from rich.console import Console
+    from rich.live import Live
+    from rich.panel import Panel
 
-    from heraldry.pipeline.report import BatchReport
+    from heraldry.pipeline.observer import JobInfo
+    from heraldry.pipeline.report import BatchReport, LandReport
 
-_FRACTION = re.compile(r"\d+/\d+")
-"""Marks the events that come many times a batch, such as "3/8 parts of the batch"."""
+_REDRAWS = 4
+"""A second, at most."""
 
 
 class Progress:
-    """Takes the reports of a job and shows them on standard error; ``tables`` adds them up."""
+    """An observer that shows a job on standard error; ``tables`` adds up the rows.
 
-    def __init__(self) -> None:
-        self.tables: Counter[str] = Counter()
-        self._read = self._dead = 0
-        self._started = time.monotonic()
-        self._live: Status | None = None
+    ``shown`` is False where something else tells of the job: then it only adds up.
+    """
+
+    def __init__(self, *, shown: bool = True) -> None:
+        self._state = JobState()
+        self._shown = shown
+        self._lock = threading.Lock()  # the panel is drawn by a thread of its own
+        self._console: Console | None = None
+        self._live: Live | None = None
+
+    @property
+    def tables(self) -> Counter[str]:
+        """Rows by table, in this run."""
+        return self._state.tables
 
     def __enter__(self) -> Progress:
-        if sys.stderr.isatty():
+        if self._shown and sys.stderr.isatty():
             from rich.console import Console
+            from rich.live import Live
 
-            self._live = Console(stderr=True, highlight=False).status("starting")
+            self._console = Console(stderr=True, highlight=False)
+            self._live = Live(
+                get_renderable=self._panel,
+                console=self._console,
+                refresh_per_second=_REDRAWS,
+                transient=True,
+                redirect_stdout=False,
+            )
             self._live.start()
         return self
 
@@ -45,37 +66,47 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._stop()
+
+    def started(self, info: JobInfo) -> None:
+        """The job is about to read."""
+        self._state.info = info
 
     def event(self, text: str) -> None:
-        """Something small went on: the live line shows it all, plain lines only new phases."""
-        if self._live is not None:
-            self._live.update(f"{self._total()}{_escaped(text)}")
-        elif not _FRACTION.search(text):
-            click.echo(text, err=True)
+        """Something small went on: the panel shows it all, plain lines only new phases."""
+        if PASSING.search(text):
+            self._state.passing = text
+            return
+        with self._lock:
+            self._state.events.append(text)
+        if self._live is None:
+            self._echo(visible(text))
 
-    def batch(self, report: BatchReport) -> None:
+    def batch(self, info: JobInfo, report: BatchReport) -> None:
         """One batch was committed."""
-        self.tables.update(report.tables)
-        self._read += report.read
-        self._dead += report.dead
-        text = (
-            f"batch {report.batch}: {count(report.read)} in = {count(report.landed)} landed"
-            f" + {plural(report.dead, 'dead letter')}, {report.seconds:.1f} s"
-        )
+        with self._lock:
+            self._state.info = info
+            self._state.add(report)
+        if self._live is None:
+            self._echo(f"batch {report.batch}: {balance(report)}, {report.seconds:.1f} s")
+
+    def ended(self, info: JobInfo, report: LandReport, error: BaseException | None) -> None:
+        """The run is over; what it did stays on the screen."""
+        self._stop()
+        speed = count(round(report.read / max(report.seconds, 0.001)))
+        batches = plural(report.batches, "batch", "batches")
+        self._echo(f"in all: {balance(report)}, {batches}, {report.seconds:.1f} s, {speed}/s")
+
+    def _stop(self) -> None:
         if self._live is not None:
-            self._live.update(f"{self._total()}{text}")
-        else:
+            self._live.stop()
+            self._live = None
+
+    def _panel(self) -> Panel:
+        assert self._console is not None
+        with self._lock:
+            return panel(self._state, self._console.width)
+
+    def _echo(self, text: str) -> None:
+        if self._shown:
             click.echo(text, err=True)
-
-    def _total(self) -> str:
-        if not self._read:
-            return ""
-        speed = self._read / max(time.monotonic() - self._started, 0.001)
-        return f"{count(self._read)} messages, {count(round(speed))}/s  ·  "
-
-
-def _escaped(text: str) -> str:
-    # rich reads "[*]" as markup, and the master is often local[*].
-    return text.replace("[", "\\[")

@@ -51,6 +51,7 @@ def as_json(info: TableInfo) -> dict[str, Any]:
         "path": info.path,
         "rows": info.rows,
         "columns": [{"name": name, "type": kind} for name, kind in info.columns],
+        "partitions": list(info.partitions),
     }
 
 
@@ -59,6 +60,8 @@ def _write(info: TableInfo, sample: list[dict[str, Any]]) -> None:
     click.echo(f"  {plural(info.rows, 'row')}")
     click.echo(f"  {info.path}")
     click.echo(f"  {info.definition}")
+    if info.partitions:
+        click.echo(f"  partitioned by {', '.join(info.partitions)}")
     for name, kind in info.columns:
         click.echo(f"    {name}  {shorten(kind, max(width() - len(name) - 6, 20))}")
     for number, row in enumerate(sample, 1):

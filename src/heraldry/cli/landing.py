@@ -1,0 +1,106 @@
+"""What the commands that land messages share: their options, and who watches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from heraldry.cli.opening import catalogs
+from heraldry.cli.settings import option
+from heraldry.errors import UsageError
+
+if TYPE_CHECKING:
+    from heraldry.cli.progress import Progress
+    from heraldry.model.catalog import Catalog
+    from heraldry.pipeline.catalog_watch import CatalogWatch
+    from heraldry.pipeline.observer import Observer
+    from heraldry.pipeline.settings import LandSettings
+
+_OPTIONS = (
+    *("checkpoint", "database", "master", "remote", "max-per-batch", "interval"),
+    *("source-option", "raw-log", "dedupe", "dedupe-window", "with-base", "partition-by"),
+    *("cluster-by", "keep-payload", "mask", "breaker", "catalog-grace"),
+    *("metrics-port", "log-format", "lineage"),
+)
+
+
+def landing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Every option of a landing job besides its source and warehouse."""
+    for name in reversed(_OPTIONS):
+        command = option(name)(command)
+    return command
+
+
+@contextmanager
+def watch_catalog(
+    paths: Sequence[str], allow: tuple[str, ...], grace: float, observers: Sequence[Observer]
+) -> Iterator[CatalogWatch]:
+    """The catalog of some paths and addresses, looked at again at every batch."""
+    from heraldry.client.catalog_follower import CatalogFollower
+    from heraldry.pipeline.catalog_watch import CatalogWatch
+
+    def tell(text: str) -> None:
+        for one in observers:
+            one.event(text)
+
+    follower = CatalogFollower(catalogs(), paths, allow)
+    try:
+        yield CatalogWatch(follower.look, grace, tell=tell)
+    finally:
+        follower.close()
+
+
+def landing_settings(given: dict[str, Any], catalog: Catalog) -> LandSettings:
+    """The settings of a job from the options of its command."""
+    from heraldry.messages.catalog import MessageCatalog
+    from heraldry.pipeline.settings import LandSettings
+
+    opened = MessageCatalog(catalog)
+    given["only"] = tuple(opened[xid].xid for xid in given.get("only", ()))
+    given["breaker"] = _share(given["breaker"])
+    given["warehouse"] = given.pop("to")
+    given["source_options"] = dict(map(_pair, given.pop("source_option")))
+    return LandSettings(**given)
+
+
+@contextmanager
+def observed(given: dict[str, Any]) -> Iterator[tuple[Progress, list[Observer]]]:
+    """The observers that the options ask for; takes those options away."""
+    from heraldry.cli.progress import Progress
+    from heraldry.pipeline.lineage import Lineage
+    from heraldry.pipeline.logs import JsonLog
+    from heraldry.pipeline.metrics import MetricsServer
+
+    port, target = given.pop("metrics_port"), given.pop("lineage")
+    as_text = given.pop("log_format") == "text"
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress(shown=as_text))
+        found: list[Observer] = [progress] if as_text else [progress, JsonLog(sys.stderr)]
+        if port is not None:
+            metrics = stack.enter_context(MetricsServer(port))
+            found.append(metrics)
+            progress.event(f"metrics at {metrics.url}")
+        if target is not None:
+            found.append(Lineage(target, tell=progress.event))
+        yield progress, found
+
+
+def _share(text: str) -> float | None:
+    if text == "off":
+        return None
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UsageError(f"--breaker {text} is no share", "give a number from 0 to 1, or off")
+    return share
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"--source-option {text} has no value", "write NAME=VALUE")
+    return name, value

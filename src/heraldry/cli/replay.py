@@ -1,0 +1,127 @@
+"""``heraldry replay``: dead letters are judged again, and land where the catalog was mended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heraldry.cli.opening import catalog_options, open_catalog
+from heraldry.cli.output import count, plural, progress, table, write_json
+from heraldry.cli.settings import example, option
+
+if TYPE_CHECKING:
+    from heraldry.pipeline.replay import ReplayReport
+
+WHERE = click.option(
+    "--where",
+    multiple=True,
+    metavar="TERMS",
+    help="Only letters that all terms fit: rule=type, definition=/messagegroups/orders/*, "
+    "source=GLOB, batch>=7, since=2h, message~TEXT. Repeatable.",
+)
+
+
+@click.command(
+    "replay",
+    short_help="Dead letters once more, with a mended catalog.",
+    epilog=example("heraldry replay --catalog examples/orders --warehouse lake --where rule=type"),
+)
+@catalog_options
+@option("warehouse", required=True)
+@WHERE
+@click.option("--dry-run", is_flag=True, help="Judge, tell the outcome, and write nothing.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), metavar="N", help="Judge at most so many letters."
+)
+@click.option(
+    "--max-attempts",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Leave letters alone that this very catalog has refused so often.",
+)
+@option("checkpoint")
+@option("database")
+@option("keep-payload")
+@option("with-base")
+@option("partition-by")
+@option("cluster-by")
+@option("format")
+def command(
+    catalog: tuple[str, ...],
+    allow: tuple[str, ...],
+    warehouse: str,
+    where: tuple[str, ...],
+    dry_run: bool,
+    limit: int | None,
+    max_attempts: int,
+    checkpoint: str | None,
+    database: str | None,
+    keep_payload: bool,
+    with_base: bool,
+    partition_by: tuple[str, ...],
+    cluster_by: tuple[str, ...],
+    output: str,
+) -> None:
+    """Judge dead letters again by the catalog as it is now, and land those that it accepts.
+
+    Every letter lands at most once, over any number of runs; a run that was killed is finished by
+    the next one. Letters are never changed or removed: what became of each stands in the table
+    _replays. Letters that stay refused do not change the exit code.
+    """
+    from heraldry.pipeline.replay import ReplaySettings, replay
+
+    settings = ReplaySettings(
+        warehouse=warehouse,
+        checkpoint=checkpoint,
+        where=where,
+        database=database,
+        limit=limit,
+        max_attempts=max_attempts,
+        keep_payload=keep_payload,
+        with_base=with_base,
+        partition_by=partition_by,
+        cluster_by=cluster_by,
+        dry_run=dry_run,
+    )
+    report = replay(open_catalog(catalog, allow).catalog, settings, on_event=progress)
+    if output == "json":
+        write_json(as_json(report, dry_run=dry_run))
+    else:
+        _write(report, dry_run=dry_run)
+
+
+def as_json(report: ReplayReport, *, dry_run: bool) -> dict[str, Any]:
+    """What a replay did, as one object."""
+    return {
+        "selected": report.selected,
+        "landed": report.landed,
+        "refused": report.refused,
+        "masked": report.masked,
+        "skipped": report.skipped,
+        "finished": report.finished,
+        "dry_run": dry_run,
+        "seconds": round(report.seconds, 3),
+        "tables": dict(sorted(report.tables.items())),
+        "rules": dict(sorted(report.rules.items())),
+    }
+
+
+def _write(report: ReplayReport, *, dry_run: bool) -> None:
+    rows = [(name, count(gained), "rows") for name, gained in sorted(report.tables.items())]
+    rows += [(f"[{rule}]", count(n), "refused") for rule, n in sorted(report.rules.items())]
+    for text in table(rows, right=[1]):
+        click.echo(text)
+    if report.finished:
+        click.echo(f"finished {plural(report.finished, 'replay')} that had been cut short")
+    if report.masked:
+        click.echo("masked letters cannot be replayed: read their source again")
+    if report.skipped:
+        click.echo("skipped letters were tried too often with this catalog (--max-attempts)")
+    click.echo(
+        f"{plural(report.selected, 'letter')} = {count(report.landed)} landed"
+        f" + {count(report.refused)} refused + {count(report.masked)} masked"
+        f" + {count(report.skipped)} skipped" + (" (nothing was written)" if dry_run else "")
+    )

@@ -1,0 +1,156 @@
+"""``heraldry status``: how a warehouse and its jobs fare, also while none of them runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heraldry.cli.output import count, plural, table, width, write_json
+from heraldry.cli.settings import example, option
+
+if TYPE_CHECKING:
+    from heraldry.pipeline.status import JobStatus, Status, Sum
+
+_EVERY = 2.0
+_ALARM = 0.1
+
+
+@click.command(
+    "status",
+    short_help="How a warehouse and its jobs fare.",
+    epilog=example("heraldry status --warehouse lake --watch"),
+)
+@option("warehouse", required=True)
+@option(
+    "checkpoint",
+    multiple=True,
+    default=(),
+    help="Also look at a job with a checkpoint elsewhere; repeatable.",
+)
+@click.option(
+    "--last",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Over how many batches the share of dead letters is taken.",
+)
+@click.option("--watch", is_flag=True, help="Look again every two seconds, until interrupted.")
+@option("format")
+def command(
+    warehouse: str, checkpoint: tuple[str, ...], last: int, watch: bool, output: str
+) -> None:
+    """Show the jobs of a warehouse, its tables and its open dead letters.
+
+    All of it is read from the warehouse; no job needs to run. Of a job that keeps its progress
+    elsewhere, name the --checkpoint to see whether it runs.
+    """
+    from heraldry.pipeline.status import status
+
+    while True:
+        found = status(warehouse, checkpoint, last)
+        if output == "json":
+            write_json(as_json(found))
+        else:
+            if watch and sys.stdout.isatty():
+                click.clear()
+            _write(found, datetime.now(UTC))
+        if not watch:
+            return
+        sys.stdout.flush()
+        time.sleep(_EVERY)
+
+
+def as_json(found: Status) -> dict[str, Any]:
+    """Everything as one object."""
+    return {
+        "warehouse": found.warehouse,
+        "jobs": [_job_json(job) for job in found.jobs],
+        "tables": [
+            {"table": one.name, "rows": one.rows, "changed": one.changed} for one in found.tables
+        ],
+        "dead_letters": {
+            "open": found.letters,
+            "rules": [{"rule": rule, "count": number} for rule, number in found.rules],
+        },
+    }
+
+
+def _job_json(job: JobStatus) -> dict[str, Any]:
+    return {
+        "job": job.job,
+        "checkpoint": job.checkpoint,
+        "running": job.running,
+        "pending": job.pending,
+        "batch": job.batch,
+        "committed": job.committed,
+        "run": job.run,
+        "catalog": job.catalog,
+        "newest": job.newest,
+        "lag": job.lag,
+        "recent": _sum_json(job.recent),
+        "total": _sum_json(job.total),
+    }
+
+
+def _sum_json(total: Sum) -> dict[str, Any]:
+    return {
+        "batches": total.batches,
+        "read": total.read,
+        "landed": total.landed,
+        "dead": total.dead,
+        "repeated": total.repeated,
+        "seconds": round(total.seconds, 3),
+        "dead_share": round(total.dead_share, 6),
+    }
+
+
+def _write(found: Status, now: datetime) -> None:
+    for job in found.jobs:
+        _write_job(job, now)
+    rows = [(one.name, count(one.rows), "rows", _ago(one.changed, now)) for one in found.tables]
+    for line in table(rows, right=[1]):
+        click.echo(line if len(line) <= width() else line[: width() - 1] + "…")
+    letters = plural(found.letters, "open dead letter")
+    rules = ", ".join(f"{rule} {count(number)}" for rule, number in found.rules)
+    click.echo(f"{letters}: {rules}" if rules else letters)
+    if not found.jobs:
+        click.echo(f"no job has landed anything in {found.warehouse}")
+
+
+def _write_job(job: JobStatus, now: datetime) -> None:
+    state = {True: "running", False: "not running", None: "not known whether it runs"}[job.running]
+    click.secho(job.job, bold=True, nl=False)
+    click.echo(f"  {state}")
+    pairs = [("last batch", "none yet")]
+    if job.batch is not None:
+        recent = job.recent
+        balance = f"{count(job.total.read)} in = {count(job.total.landed)} landed"
+        balance += f" + {plural(job.total.dead, 'dead letter')}"
+        balance += f" + {count(job.total.repeated)} repeated" if job.total.repeated else ""
+        over = plural(recent.batches, "batch", "batches")
+        alarm = click.style(f"{recent.dead_share:.1%}", fg="red", bold=True)
+        share = alarm if recent.dead_share > _ALARM else f"{recent.dead_share:.1%}"
+        pairs = [
+            ("last batch", f"{job.batch}, {_ago(job.committed, now)}"),
+            ("all batches", balance),
+            ("dead letters", f"{share} of the last {over}"),
+            ("newest event", _ago(job.newest, now)),
+            ("lag", "unknown" if job.lag is None else count(job.lag)),
+            ("catalog", job.catalog[:12] or "unknown"),
+        ]
+    if job.pending is not None:
+        pairs.append(("pending", f"batch {job.pending} is prepared and not committed"))
+    for line in table(pairs, indent="  "):
+        click.echo(line)
+    click.echo()
+
+
+def _ago(moment: datetime | None, now: datetime) -> str:
+    from heraldry.cli.progress_panel import age
+
+    return "unknown" if moment is None else f"{age((now - moment).total_seconds())} ago"

@@ -1,0 +1,70 @@
+"""``heraldry replay``: what it says of the letters it tried."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from heraldry.cli import dead_letters
+from heraldry.cli.replay import command
+from tests.pipeline.lettering import land_lines, mask_letters
+from tests.pipeline.test_replay import FIRST, SECOND, message
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    (tmp_path / "mended.json").write_bytes(SECOND)
+    (tmp_path / "lake").mkdir()
+    land_lines(tmp_path / "lake", FIRST, [message(n, n % 5) for n in range(10)])
+    return tmp_path
+
+
+def told(site: Path, *more: str) -> str:
+    where = ["--catalog", str(site / "mended.json"), "--warehouse", str(site / "lake")]
+    result = CliRunner().invoke(command, [*where, *more])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_summary_adds_up(site: Path) -> None:
+    text = told(site)
+    assert text.splitlines()[-1] == "10 letters = 6 landed + 4 refused + 0 masked + 0 skipped"
+    assert "default.shop.order   2  rows" in text
+    assert "[required]           2  refused" in text
+    assert "4 letters = 0 landed + 4 refused" in told(site)
+
+
+def test_as_json(site: Path) -> None:
+    dry = json.loads(told(site, "--dry-run", "-o", "json"))
+    assert (dry["dry_run"], dry["selected"], dry["landed"], dry["refused"]) == (True, 10, 6, 4)
+    assert dry["tables"] == {f"default.shop.{name}": 2 for name in ("belt", "order", "refund")}
+    done = json.loads(told(site, "-o", "json", "--where", "rule=type", "--limit", "1"))
+    assert (done["selected"], done["tables"]) == (1, {"default.shop.order": 1})
+
+
+def test_masked_and_skipped_letters_are_explained(site: Path) -> None:
+    mask_letters(site / "lake", ["/data/total"], batch=3)
+    text = told(site, "--max-attempts", "1")
+    assert text.splitlines()[-1] == "20 letters = 10 landed + 6 refused + 4 masked + 0 skipped"
+    assert "masked letters cannot be replayed" in text
+    text = told(site, "--max-attempts", "1")
+    assert text.splitlines()[-1] == "10 letters = 0 landed + 0 refused + 4 masked + 6 skipped"
+    assert "tried too often" in text
+
+
+def test_landed_letters_are_closed(site: Path) -> None:
+    told(site)
+    lake = str(site / "lake")
+    open_ones = CliRunner().invoke(dead_letters.command, ["--warehouse", lake])
+    assert "4 dead letters" in open_ones.stdout
+    every = CliRunner().invoke(
+        dead_letters.command, ["--warehouse", lake, "--all", "--rows", "-o", "json"]
+    )
+    first = next(one for one in json.loads(every.stdout) if one["position"] == "0+0")
+    shown = CliRunner().invoke(
+        dead_letters.command, ["--warehouse", lake, "--letter", first["letter"]]
+    )
+    assert "Replay 1, attempt 1: landed in default.shop.order" in shown.stdout

@@ -1,0 +1,85 @@
+"""The command `status`: text within the width, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from heraldry.cli.status import command
+from tests.pipeline.observing import DIGEST
+from tests.pipeline.warehouses import Warehouse
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(command, [*arguments])
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Warehouse:
+    lake = Warehouse(tmp_path)
+    lake.letters(["type", "type", "required"])
+    lake.land(lake.manifest(0, dead=1, repeated=2))
+    lake.land(lake.manifest(1))
+    return lake
+
+
+def test_people_see_job_tables_and_letters(lake: Warehouse) -> None:
+    lake.ledger.prepare(lake.manifest(2))
+    result = run("--warehouse", lake.path)
+    assert result.exit_code == 0, result.output
+    text = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert text[0] == f"{lake.ledger.job} not running"
+    assert text[1].startswith("last batch 1, ")
+    assert text[2] == "all batches 9 in = 6 landed + 1 dead letter + 2 repeated"
+    assert text[3] == "dead letters 14.3% of the last 2 batches"
+    assert text[5:8] == [
+        "lag 7",
+        f"catalog {DIGEST[:12]}",
+        "pending batch 2 is prepared and not committed",
+    ]
+    assert text[9].startswith("default.orders.order.placed 6 rows ")
+    assert text[10] == "3 open dead letters: type 2, required 1"
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_machines_get_one_object(lake: Warehouse) -> None:
+    result = run("--warehouse", lake.path, "-o", "json", "--last", "1")
+    found = json.loads(result.stdout)
+    assert found["warehouse"] == lake.path
+    (job,) = found["jobs"]
+    assert (job["batch"], job["running"], job["pending"]) == (1, False, None)
+    assert job["recent"]["batches"] == 1
+    assert job["total"]["dead_share"] == 0.142857
+    assert job["committed"].endswith("Z")
+    assert found["tables"][0]["rows"] == 6
+    assert found["dead_letters"] == {
+        "open": 3,
+        "rules": [{"rule": "type", "count": 2}, {"rule": "required", "count": 1}],
+    }
+
+
+def test_an_empty_warehouse_says_so(tmp_path: Path) -> None:
+    result = run("--warehouse", str(tmp_path))
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "0 open dead letters",
+        f"no job has landed anything in {tmp_path}",
+    ]
+
+
+def test_watching_goes_on_until_it_is_interrupted(lake: Warehouse) -> None:
+    program = "from heraldry.cli.status import command; command()"
+    arguments = ["--warehouse", lake.path, "--watch", "-o", "json"]
+    watch = [sys.executable, "-c", program, *arguments]
+    with subprocess.Popen(watch, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["jobs"][0]["batch"] == 1
+        lake.land(lake.manifest(2))
+        assert json.loads(process.stdout.readline())["jobs"][0]["batch"] == 2
+        process.terminate()
+        process.wait(10)
