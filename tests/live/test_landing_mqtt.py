@@ -1,0 +1,151 @@
+"""Landing from Mosquitto: QoS 1 and a session that is kept, so that no kill loses a message."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from heraldry.messages.intake import Intake
+from heraldry.messages.intake_connection import intake_connection, intake_endpoint, intake_name
+from heraldry.messages.message import Message
+from heraldry.messages.rawlog import RawLog
+from heraldry.messages.rawlog_writer import RawLogWriter
+from heraldry.messages.source_url import endpoint_of_url
+from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.intake import IntakeSource
+from tests.live.intake_process import intake, publish, tokens
+from tests.live.landing_kills import Landing, killed_landings, shop_messages
+from tests.live.servers.mosquitto import Mosquitto, broker
+from tests.live.servers.server import free_port
+from tests.live.test_mqtt_transport import transport
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+def send(address: str, topic: str, messages: Sequence[Message], version: str = "5.0") -> None:
+    metadata = {"topic_name": topic, "qos": 1}
+    producer = transport(address, "producer", version)
+    asyncio.run(publish(producer, messages, f"MQTT/{version}", metadata))
+
+
+def begin(url: str, log: Path, **options: str) -> None:
+    """Let the broker know who wants messages: from now on it keeps them."""
+    with taking(url, log, **options):
+        pass
+
+
+def taking(url: str, log: Path, **options: str) -> _Taking:
+    return _Taking(url, log, options)
+
+
+class _Taking:
+    """An intake in this process."""
+
+    def __init__(self, url: str, log: Path, options: dict[str, str]) -> None:
+        endpoint = intake_endpoint(endpoint_of_url(url), options)
+        self._log = RawLogWriter(log, source=intake_name(endpoint))
+        self._endpoint = endpoint
+        self.events: list[str] = []
+
+    def __enter__(self) -> Intake:
+        self._log.__enter__()
+        connection = intake_connection(self._endpoint, self._log.name)
+        self._intake = Intake(connection, self._log, on_event=self.events.append)
+        self._intake.start()
+        return self._intake
+
+    def __exit__(self, *_: object) -> None:
+        self._intake.stop()
+        self._log.close()
+
+
+@pytest.mark.parametrize("version", ["5.0", "3.1.1"])
+def test_what_came_while_nobody_listened_is_taken_in_later(mosquitto: Mosquitto, tmp_path, version):
+    topic, log = f"later/{version}", tmp_path / "log"
+    url = f"{mosquitto.address}/{topic}"
+    begin(url, log, version=version)
+    send(mosquitto.address, topic, shop_messages(300), version)
+    with taking(url, log, version=version) as running:
+        running.wait_until_idle(1.0)
+    assert tokens(log) == [f"m-{number}" for number in range(300)]
+    assert RawLog(log).source() == url
+
+
+def test_a_broker_that_is_away_for_a_while(tmp_path):
+    port, log = free_port(), tmp_path / "log"
+    address = f"mqtt://127.0.0.1:{port}"
+    with broker(tmp_path, port):
+        following = taking(f"{address}/shops/#", log)
+        running = following.__enter__()
+        send(address, "shops/1", shop_messages(10))
+        _wait(log, 10)
+    with broker(tmp_path, port):
+        time.sleep(1.0)
+        send(address, "shops/1", shop_messages(10, 10))
+        _wait(log, 20)
+        following.__exit__()
+    assert running.failure is None
+    # What the broker did not hear of before it ended comes again.
+    assert list(dict.fromkeys(tokens(log))) == [f"m-{number}" for number in range(20)]
+
+
+def test_an_intake_that_is_killed_loses_nothing(mosquitto: Mosquitto, tmp_path):
+    log, url = tmp_path / "log", f"{mosquitto.address}/killed/#"
+    begin(url, log)
+    chance = random.Random(7)
+    for number in range(4):
+        with intake(log, "--from", url) as process:
+            send(mosquitto.address, "killed/1", shop_messages(2000, number * 2000))
+            time.sleep(chance.uniform(0, 0.2))
+            process.kill()
+            process.wait()
+    with taking(url, log) as running:
+        running.wait_until_idle(1.0)
+    found = tokens(log)
+    assert set(found) == {f"m-{number}" for number in range(8000)}
+    assert len(found) < 8000 + 4 * 2000
+
+
+def test_a_job_that_does_not_stream_takes_what_there_is(mosquitto: Mosquitto, tmp_path):
+    url = f"{mosquitto.address}/idle/#"
+    settings = LandSettings(source=url, warehouse="lake", source_options={"idle": "0.7"})
+    source = IntakeSource(endpoint_of_url(url), settings, str(tmp_path))
+    with source.open():
+        pass
+    send(mosquitto.address, "idle/1", shop_messages(100))
+    assert source.lag().messages == 0
+    with source.open():
+        assert source.lag().messages == 100
+    assert len(tokens(tmp_path / "raw_log")) == 100
+
+
+def check_kills(mosquitto: Mosquitto, folder: Path, kills: int) -> None:
+    topic = f"kills/{kills}"
+    landing = Landing(folder=folder, source=f"{mosquitto.address}/{topic}")
+    begin(landing.source, landing.lake / "_checkpoint" / "raw_log")
+
+    def feed(messages: Sequence[Message]) -> None:
+        send(mosquitto.address, topic, messages)
+
+    killed_landings(landing, feed, kills=kills)
+
+
+def test_a_job_that_is_killed_lands_every_message_once(mosquitto: Mosquitto, tmp_path):
+    check_kills(mosquitto, tmp_path, 3)
+
+
+@pytest.mark.soak
+def test_a_job_that_is_killed_twenty_times(mosquitto: Mosquitto, tmp_path):
+    check_kills(mosquitto, tmp_path, 20)
+
+
+def _wait(log: Path, count: int) -> None:
+    end = time.monotonic() + 240
+    while RawLog(log).end() < count:
+        assert time.monotonic() < end, f"{RawLog(log).end()} of {count}"
+        time.sleep(0.05)

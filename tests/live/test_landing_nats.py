@@ -1,0 +1,227 @@
+"""Landing from a real JetStream stream: killed and restarted, with gaps, losses and a password."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import nats as client
+import pytest
+from nats.js import JetStreamContext
+
+from heraldry.errors import PipelineError, TransportError
+from heraldry.messages import line as message_lines
+from heraldry.messages.message import Message
+from heraldry.messages.protocols import nats as protocol
+from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.jetstream import JetStreamReader, JetStreamSource, Range
+from heraldry.pipeline.sources.opening import open_source
+from tests.live.landing_kills import Landing, killed_landings
+from tests.live.servers.nats import PASSWORD, USERNAME, NatsServer, server
+from tests.live.servers.server import free_port
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+async def publish(
+    jetstream: JetStreamContext, subject: str, messages: Sequence[protocol.NatsMessage]
+) -> None:
+    """Publish, a hundred at once, and wait until the stream has them."""
+    for begin in range(0, len(messages), 100):
+        some = messages[begin : begin + 100]
+        sent = [
+            jetstream.publish(subject, one.payload or b"", headers=dict(one.headers) or None)
+            for one in some
+        ]
+        await asyncio.gather(*sent)
+
+
+def fill(
+    address: str, stream: str, messages: Sequence[protocol.NatsMessage], **access: str
+) -> None:
+    """Messages into a stream, which is made where it is not there."""
+
+    async def run() -> None:
+        connection = await client.connect(address, **access)
+        jetstream = connection.jetstream()
+        await jetstream.add_stream(name=stream, subjects=[f"{stream}.>"])
+        await publish(jetstream, f"{stream}.events", messages)
+        await connection.close()
+
+    asyncio.run(run())
+
+
+def change(address: str, stream: str, *, delete: Sequence[int] = (), purge: int = 0) -> None:
+    """Take messages out of a stream: some, or all before a sequence."""
+
+    async def run() -> None:
+        connection = await client.connect(address)
+        jetstream = connection.jetstream()
+        for sequence in delete:
+            await jetstream.delete_msg(stream, sequence)
+        if purge:
+            await jetstream.purge_stream(stream, seq=purge)
+        await connection.close()
+
+    asyncio.run(run())
+
+
+def source(url: str, **options: str) -> JetStreamSource:
+    settings = LandSettings(source=url, warehouse="lake", source_options=options, max_per_batch=100)
+    opened = open_source(url, catalog=None, settings=settings, checkpoint="cp")
+    assert isinstance(opened, JetStreamSource)
+    return opened
+
+
+def url(running: NatsServer, stream: str) -> str:
+    return f"nats+jetstream://{running.host}:{running.port}/{stream}"
+
+
+def numbered(count: int) -> list[protocol.NatsMessage]:
+    return [
+        protocol.NatsMessage(payload=b"%d" % n, headers=(("n", str(n)),) if n % 2 else ())
+        for n in range(1, count + 1)
+    ]
+
+
+def read(source: JetStreamSource, begin: int, end: int) -> dict[str, bytes | None]:
+    """The payloads by position."""
+    batches = list(JetStreamReader(source._place).read(Range(begin, end)))
+    if not batches:
+        return {}
+    lines = source.reader()().lines(batches)
+    assert lines.times is not None
+    assert lines.times.null_count == 0
+    assert set(lines.sources.to_pylist()) <= {source.name}
+    positions = lines.positions.to_pylist()
+    messages = [message_lines.read(line) for line in lines.values.to_pylist()]
+    return {place: one.payload for place, one in zip(positions, messages, strict=True)}
+
+
+def test_a_range_with_gaps(nats: NatsServer) -> None:
+    fill(nats.address, "GAPS", numbered(5000))
+    change(nats.address, "GAPS", delete=(2, 3, 4999, 5000))
+    found = read(source(url(nats, "GAPS")), 1, 5000)
+    assert list(found) == [f"GAPS/{n}" for n in range(1, 4999) if n not in (2, 3)]
+    assert found["GAPS/4998"] == b"4998"
+    assert read(source(url(nats, "GAPS")), 2, 3) == {}
+    assert list(read(source(url(nats, "GAPS")), 10, 12)) == ["GAPS/10", "GAPS/11", "GAPS/12"]
+
+
+def test_the_messages_of_a_subject(nats: NatsServer) -> None:
+    async def run() -> None:
+        connection = await client.connect(nats.address)
+        jetstream = connection.jetstream()
+        await jetstream.add_stream(name="SOME", subjects=["SOME.>"])
+        for number in range(9):
+            await jetstream.publish(f"SOME.{number % 3}.x", b"%d" % number, headers={"a": " b "})
+        await connection.close()
+
+    asyncio.run(run())
+    some = source(f"nats://{nats.host}:{nats.port}/SOME.1.*?stream=SOME")
+    assert list(read(some, 1, 9)) == ["SOME/2", "SOME/5", "SOME/8"]
+    assert some.name == f"nats://{nats.host}:{nats.port}/SOME"
+
+
+def test_batches_are_planned_by_sequence(nats: NatsServer) -> None:
+    fill(nats.address, "PLAN", numbered(250))
+    reader = JetStreamReader(source(url(nats, "PLAN"), partitions="2")._place)
+    limit = reader.getDefaultReadLimit()
+    reader.prepareForTriggerAvailableNow()
+    fill(nats.address, "PLAN", numbered(50))  # comes too late for this run
+    ends = [reader.initialOffset()]
+    while (end := reader.latestOffset(ends[-1], limit)) != ends[-1]:
+        ends.append(end)
+    assert [one["sequence"] for one in ends] == [0, 100, 200, 250]
+    assert reader.reportLatestOffset() == {"sequence": 300}
+    parts = reader.partitions({"sequence": 0}, {"sequence": 9000})
+    assert [part.value for part in parts] == [(1, 4500), (4501, 9000)]
+    assert reader.partitions({"sequence": 5}, {"sequence": 5}) == []
+
+
+@pytest.mark.parametrize(
+    ("starting", "first"), [("earliest", 0), ("latest", 10), ("4", 3)], ids=str
+)
+def test_where_a_new_job_begins(nats: NatsServer, starting: str, first: int) -> None:
+    stream = f"BEGIN-{starting}"
+    fill(nats.address, stream, numbered(10))
+    reader = JetStreamReader(source(url(nats, stream), starting=starting)._place)
+    assert reader.initialOffset() == {"sequence": first}
+
+
+def test_a_server_that_restarts_amid_a_part(tmp_path: Path) -> None:
+    port = free_port()
+    address = f"nats://127.0.0.1:{port}"
+    with server(tmp_path, "again", port):
+        fill(address, "AGAIN", numbered(12_000))
+        again = source(f"nats+jetstream://127.0.0.1:{port}/AGAIN")
+        batches = JetStreamReader(again._place).read(Range(1, 12_000))
+        first = next(batches)
+    with server(tmp_path, "again", port):
+        rest = list(batches)
+    sequences = [n for batch in (first, *rest) for n in batch.column("sequence").to_pylist()]
+    assert sequences == list(range(1, 12_001))
+
+
+def test_what_a_stream_has_dropped_stops_the_job(nats: NatsServer) -> None:
+    fill(nats.address, "LOSS", numbered(20))
+    strict = JetStreamReader(source(url(nats, "LOSS"))._place)
+    limit = strict.getDefaultReadLimit()
+    change(nats.address, "LOSS", purge=11)
+    with pytest.raises(PipelineError, match=r"dropped its messages 6 to 10 unread .*on_loss"):
+        strict.latestOffset({"sequence": 5}, limit)
+    with pytest.raises(PipelineError, match="dropped"):
+        list(strict.read(Range(6, 20)))
+    assert strict.latestOffset({"sequence": 10}, limit) == {"sequence": 20}
+    lenient = source(url(nats, "LOSS"), on_loss="continue")
+    assert JetStreamReader(lenient._place).latestOffset({"sequence": 5}, limit)
+    assert list(read(lenient, 6, 20)) == [f"LOSS/{n}" for n in range(11, 21)]
+
+
+def test_a_stream_that_was_made_anew_stops_the_job(nats: NatsServer) -> None:
+    fill(nats.address, "ANEW", numbered(3))
+    reader = JetStreamReader(source(url(nats, "ANEW"))._place)
+    with pytest.raises(PipelineError, match="ends at 3, but 7 was read"):
+        reader.latestOffset({"sequence": 7}, reader.getDefaultReadLimit())
+
+
+def test_a_stream_that_is_not_there(nats: NatsServer) -> None:
+    with pytest.raises(TransportError, match="no stream 'NOWHERE'"):
+        source(url(nats, "NOWHERE"))
+
+
+def test_a_user_with_a_password(nats: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(nats.guarded, "GUARDED", numbered(4), user=USERNAME, password=PASSWORD)
+    guarded = nats.guarded.replace("nats://", "nats+jetstream://") + "/GUARDED"
+    with pytest.raises(TransportError, match="HERALDRY_USERNAME"):
+        source(guarded)
+    monkeypatch.setenv("HERALDRY_NATS_USERNAME", USERNAME)
+    monkeypatch.setenv("HERALDRY_NATS_PASSWORD", PASSWORD)
+    opened = source(guarded)
+    monkeypatch.delenv("HERALDRY_NATS_PASSWORD")  # as on a worker elsewhere
+    assert len(read(opened, 1, 4)) == 4
+    assert PASSWORD not in repr(opened._place)
+
+
+def check_kills(running: NatsServer, folder: Path, kills: int) -> None:
+    stream = f"KILLS-{kills}"
+    fill(running.address, stream, [])
+
+    def feed(messages: Sequence[Message]) -> None:
+        fill(running.address, stream, [protocol.encode(message) for message in messages])
+
+    killed_landings(Landing(folder=folder, source=url(running, stream)), feed, kills=kills)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_killed_three_times(nats: NatsServer, tmp_path: Path) -> None:
+    check_kills(nats, tmp_path, 3)
+
+
+@pytest.mark.spark
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_killed_twenty_times(nats: NatsServer, tmp_path: Path) -> None:
+    check_kills(nats, tmp_path, 20)

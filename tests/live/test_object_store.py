@@ -1,0 +1,139 @@
+"""Object storage by a real S3 server: the same behaviour as a folder, leases, and landing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from heraldry.errors import WarehouseError
+from heraldry.pipeline.delta import open_table, table_rows
+from heraldry.pipeline.lease import Lease
+from heraldry.pipeline.storage import Storage
+from tests.live.servers.moto import BUCKET, S3Server, start
+from tests.suites.storages import StorageBehaviour
+from tests.suites.streams import WIDE, event, line
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    with start(tmp_path_factory.mktemp("moto")) as server:
+        yield server
+
+
+@pytest.fixture
+def storage(s3: S3Server) -> Storage:
+    assert s3.port
+    return Storage.open(f"s3://{BUCKET}/{uuid4()}")
+
+
+class TestS3(StorageBehaviour):
+    """S3 does what a folder does."""
+
+
+def lease(storage: Storage, *, life: float = 60.0, beat: float = 0.1) -> tuple[Lease, list[str]]:
+    lost: list[str] = []
+    return (
+        Lease(storage=storage, path="lock", life=life, beat=beat, lost=lambda: lost.append("lost")),
+        lost,
+    )
+
+
+def test_a_lease_outlives_its_first_beat(storage: Storage) -> None:
+    """Moto tells times in whole seconds, so that a life of three is a short one."""
+    mine, lost = lease(storage, life=3.0)
+    with mine.held() as free:
+        assert free
+        threading.Event().wait(4)
+        with lease(storage, life=3.0)[0].held() as second:
+            assert not second
+    assert not lost
+
+
+def test_a_lease_without_beats_is_taken_over(storage: Storage) -> None:
+    """Its owner hung for longer than it lives; when it wakes it learns that it lost."""
+    mine, lost = lease(storage, life=1.0, beat=4.0)
+    with mine.held() as free:
+        assert free
+        threading.Event().wait(2.5)
+        with lease(storage, life=1.0)[0].held() as second:
+            assert second
+            threading.Event().wait(2.5)
+            assert lost == ["lost"]
+            with lease(storage, life=2.0)[0].held() as third:
+                assert not third
+    names = storage.names("lock")
+    assert not any(name.endswith("0" * 12) and name.startswith("turn") for name in names)
+
+
+def test_a_store_that_is_away_is_an_error_not_an_empty_one(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage.write("a", b"x")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with pytest.raises(OSError, match="curl"):
+        storage.read("a")
+    with pytest.raises(OSError, match="curl"):
+        storage.names("")
+    with pytest.raises((OSError, WarehouseError)):
+        open_table(storage, "t")
+
+
+def test_a_bucket_that_is_not_there_is_told(s3: S3Server) -> None:
+    storage = Storage.open(f"s3://absent-{s3.port}/w")
+    with pytest.raises(OSError, match=r"(?i)bucket"):
+        storage.write("a", b"x")
+
+
+ORDERS = "default/shop/order"
+
+
+def order(number: int) -> bytes:
+    return line(event("order", {"id": str(number), "total": number}, id=f"o{number}"))
+
+
+def landed(folder: Path, storage: Storage, source: str, **options: str) -> dict[str, Any]:
+    """What ``heraldry land`` says of a run onto object storage, its checkpoint in a folder."""
+    command = [sys.executable, "-m", "heraldry", "land", "--catalog", str(folder / "catalog.json")]
+    command += ["--from", source, "--to", storage.url, "--checkpoint", str(folder / "checkpoint")]
+    command += ["--master", "local[2]", "-o", "json"]
+    for name, value in options.items():
+        command += [f"--{name.replace('_', '-')}", value]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    told: dict[str, Any] = json.loads(ran.stdout)
+    return told
+
+
+def counts(told: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(told[name] for name in ("read", "landed", "dead", "repeated"))
+
+
+def numbers(storage: Storage) -> Counter[str]:
+    table = open_table(storage, ORDERS)
+    assert table is not None
+    return Counter(table_rows(storage, table, ["ce_id"])["ce_id"].to_pylist())
+
+
+def test_landing_onto_s3_from_s3(storage: Storage, tmp_path: Path) -> None:
+    """Files of two kinds in a bucket, read once; messages that come again land once."""
+    (tmp_path / "catalog.json").write_bytes(WIDE)
+    inbox = Storage.open(f"{storage.url}-inbox")
+    inbox.write("a.jsonl", b"\n".join(order(number) for number in range(500)))
+    inbox.write("deep/b.json", b"[" + b",".join(order(n) for n in range(400, 600)) + b"]")
+    inbox.write("_draft.jsonl", b"not read")
+    source = f"files:{inbox.url}"
+    assert counts(landed(tmp_path, storage, source, dedupe="on")) == (700, 600, 0, 100)
+    inbox.write("c.jsonl.gz", b"broken")
+    inbox.write("d.jsonl", b"\n".join(order(number) for number in range(590, 650)))
+    assert counts(landed(tmp_path, storage, source, dedupe="on")) == (61, 50, 1, 10)
+    assert numbers(storage) == Counter(f"o{number}" for number in range(650))
