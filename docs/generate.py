@@ -14,7 +14,8 @@ import click
 
 from heraldry import errors, model
 from heraldry.cli.main import main, options_by_command
-from heraldry.cli.settings import CONFIG_FILE, PROCESS, SETTINGS, Setting
+from heraldry.cli.setting import Setting
+from heraldry.cli.setting_table import CONFIG_FILE, PROCESS, SETTINGS
 from heraldry.messages.lint_rules import RUN_TIME_RULES
 
 FOLDER = Path(__file__).parent / "reference"

@@ -23,7 +23,7 @@ import click
 import pytest
 
 from heraldry import cli, errors
-from heraldry.cli.settings import PROCESS, SETTINGS
+from heraldry.cli.setting_table import PROCESS, SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
