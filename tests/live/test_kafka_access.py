@@ -40,7 +40,7 @@ def token(seconds: float) -> str:
     [
         pytest.param("PLAIN", CREDENTIALS, id="PLAIN"),
         pytest.param("SCRAM-SHA-256", CREDENTIALS, id="SCRAM"),
-        pytest.param("OAUTHBEARER", Credentials(token=token(600)), id="a token"),
+        pytest.param("OAUTHBEARER", Credentials(token=token(86_400)), id="a token"),
         pytest.param(None, CREDENTIALS, id="by the credentials at hand"),
     ],
 )
