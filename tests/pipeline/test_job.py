@@ -410,3 +410,13 @@ def test_variants_land_in_the_table_of_their_base(yard: Yard, examples: Path) ->
     assert yard.counts() == {"default.luggage.loaded": 2, "dead": 0}
     found = sorted(row["_definition"] for row in yard.rows("default", "luggage", "loaded"))
     assert found == sorted(xids)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"mask": ("data/total",)}, {"source_options": {"starting": "latest"}}],
+    ids=["a rule that fits nothing", "an option of another source"],
+)
+def test_what_would_be_ignored_is_refused(yard: Yard, given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        yard.land(**given)

@@ -253,3 +253,8 @@ def test_a_masked_letter_never_shows_the_secret(secret: str, other: Any) -> None
                 assert found["masked"], raw
                 shown = found.pop("line").decode() + json.dumps(found) + repr(found)
                 assert not [form for form in told if form in shown], raw
+
+
+def test_a_pointer_without_its_slash_is_not_taken_for_a_name() -> None:
+    with pytest.raises(UsageError, match="write /data/email"):
+        Masker.of(["data/email"])

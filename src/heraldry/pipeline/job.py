@@ -27,6 +27,7 @@ from heraldry.pipeline.duplicates import Window
 from heraldry.pipeline.kernel import path as kernel
 from heraldry.pipeline.layout import CHECKPOINT, DEAD_LETTERS, TablePlan
 from heraldry.pipeline.ledger import Ledger
+from heraldry.pipeline.masking import Masker
 from heraldry.pipeline.observer import JobInfo, Observer
 from heraldry.pipeline.observers import Observers
 from heraldry.pipeline.query import start_query
@@ -65,6 +66,7 @@ class LandJob:
         self, watch: CatalogWatch, settings: LandSettings, observers: Sequence[Observer]
     ) -> None:
         self._settings = settings
+        Masker.of(settings.mask)  # a rule that could fit nothing is told before anything is read
         self._storage = Storage.open(settings.warehouse)
         if not (settings.checkpoint or self._storage.is_local):
             reason = "Spark keeps its progress in a folder, not in object storage"

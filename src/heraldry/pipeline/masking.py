@@ -53,6 +53,8 @@ class Masker:
         for rule in rules:
             if rule.startswith("/"):
                 pointers.append(_steps(rule))
+            elif "/" in rule:
+                raise UsageError(f"{rule!r} is neither a pointer nor a name", f"write /{rule}")
             elif rule.strip():
                 names.append(rule.strip().lower())
             else:

@@ -23,7 +23,7 @@ from heraldry.model.catalog import Catalog
 from heraldry.model.endpoint import Endpoint, endpoint_of
 from heraldry.model.formats import protocol_family
 from heraldry.pipeline.settings import LandSettings
-from heraldry.pipeline.sources.opening_options import DETAILS
+from heraldry.pipeline.sources.opening_options import DETAILS, refuse_strange
 from heraldry.pipeline.sources.source import Source
 
 KINDS = ("files:DIR", "raw-log:DIR", "endpoint:XID", *(f"{scheme}://..." for scheme in SCHEMES))
@@ -37,10 +37,12 @@ def open_source(url: str, *, catalog: Catalog, settings: LandSettings, checkpoin
         case "files" if rest:
             from heraldry.pipeline.sources.files import FilesSource
 
+            refuse_strange(settings.source_options, ())
             return FilesSource(rest, settings)
         case "raw-log" if rest:
             from heraldry.pipeline.sources.raw_log import RawLogSource
 
+            refuse_strange(settings.source_options, ())
             return RawLogSource(rest, settings, checkpoint)
         case "endpoint" if rest:
             endpoint, settings = _completed(endpoint_of(catalog, rest), settings)

@@ -15,7 +15,8 @@ def refuse_strange(given: Mapping[str, str], known: Iterable[str], prefix: str =
     wanted = sorted(known)
     for name in given:
         if name not in wanted and not name.startswith(prefix):
-            raise UsageError(f"the source has no option {name!r}", f"it has {', '.join(wanted)}")
+            has = f"it has {', '.join(wanted)}" if wanted else "it takes none"
+            raise UsageError(f"the source has no option {name!r}", has)
 
 
 def whole_option(given: Mapping[str, str], name: str, low: int, high: int) -> int | None:
