@@ -190,24 +190,37 @@ class Constraint:
         expected = self.expected if self.kind != "required" else None
         return Problem(path=self.path, rule="required", message="is missing", expected=expected)
 
-    def _refusal(self, value: Any, values: Mapping[str, str]) -> Problem:
-        rule, message, expected = self._reason(value, values)
+    def clash(self, name: str, value: Any, values: Mapping[str, str]) -> Problem:
+        """The problem of a placeholder that has got another value already."""
+        told = f"{{{name}}} has another value here than in {self.bound.get(name, self.path)}"
         return Problem(
-            path=self.path, rule=rule, message=message, expected=expected, found=shown(value)
+            path=self.path,
+            rule="placeholder",
+            message=told,
+            expected=shown(values[name]),
+            found=shown(value),
         )
 
-    def _reason(self, value: Any, values: Mapping[str, str]) -> tuple[str, str, str | None]:
-        if self.kind == "template" and self.template is not None:
+    def _refusal(self, value: Any, values: Mapping[str, str]) -> Problem:
+        if self.template is not None:
             text = value if isinstance(value, str) else canonical_text(value)
             bound = not values.keys().isdisjoint(self.bound)
             for name, got in ((bound and self.template.match(text)) or {}).items():
                 if values.get(name, got) != got:
-                    other = self.bound.get(name, self.path)
-                    told = f"{{{name}}} has another value here than in {other}"
-                    return "placeholder", told, shown(values[name])
-            return "template", f"does not fit {self.text!r}", self.text
-        if self.kind == "constant":
-            return "constant", f"must be {self.text!r}", self.text
+                    return self.clash(name, value, values)
+        rule, message, expected = self._reason(value)
+        return Problem(
+            path=self.path, rule=rule, message=message, expected=expected, found=shown(value)
+        )
+
+    @property
+    def misfit(self) -> str:
+        """What is said of a value that is not the constant, or that the template does not fit."""
+        return f"{'must be' if self.kind == 'constant' else 'does not fit'} {self.text!r}"
+
+    def _reason(self, value: Any) -> tuple[str, str, str | None]:
+        if self.kind == "template" or self.kind == "constant":
+            return self.kind, self.misfit, self.text
         if self.kind == "media-type":
             return "content-type", f"must be {self.text!r}", self.text
         if value == "":

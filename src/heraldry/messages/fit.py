@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from heraldry.messages.compile import CompiledDefinition
 from heraldry.messages.constraint import shown
@@ -16,8 +17,7 @@ VERSIONLESS = frozenset(("HTTP", "KAFKA", "NATS"))
 """Protocols whose versions carry the same metadata."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     """One definition's word on one message: ``score`` is the share of its own rules that hold."""
 
     compiled: CompiledDefinition
@@ -66,17 +66,20 @@ def judge_by(compiled: CompiledDefinition, message: Message) -> Judgement:
     values: dict[str, str] = {}
     held = 0
     declared = len(general)
-    for rule in compiled.constraints:
+    for rule, probe in compiled.plan.probes:
         section = rule.place.section
         if section == "metadata" and message.protocol is None:
             continue
         counts = not rule.implied and rule.required
         declared += counts
-        if (section == "attributes" and "envelope" in wrong) or (section == "metadata" and foreign):
+        if wrong and (
+            (section == "attributes" and "envelope" in wrong) or (section == "metadata" and foreign)
+        ):
             continue  # said once: it is of another kind altogether
-        if compiled.plan.holds(rule, message, values):
+        problem = probe(message, values)
+        if problem is None:
             held += counts
-        elif (problem := rule.check(message, values)) is not None:
+        else:
             problems.append(problem)
             declared += not counts  # what is broken counts, whether it had to be there or not
     score = held / declared if declared else float(not problems)

@@ -33,6 +33,9 @@ LITERAL_TYPES = TEXT_TYPES | {"uri", "urireference", "symbol", None}
 NEAR_TEXT = 200
 """Near misses are looked for by at most so many characters."""
 
+ASKED = 1024
+"""For so many texts the near misses are remembered."""
+
 _WORD = re.compile(r"[^\W_]+")
 
 Sections = Literal["envelope", "protocol", "both"]
@@ -155,6 +158,7 @@ class Slot:
     words: dict[str, list[int]] = field(default_factory=dict)
     segments: list[tuple[Segments, int]] = field(default_factory=list)
     texts: dict[str, list[int]] = field(default_factory=dict)
+    asked: dict[tuple[str, int], list[int]] = field(default_factory=dict)
 
     def add(self, key: Key, position: int) -> None:
         """File one definition."""
@@ -220,9 +224,17 @@ class Slot:
     def near(self, text: str, limit: int) -> list[int]:
         """The definitions whose value is the same but for case and punctuation, then those alike.
 
-        Looked at are the neighbours in order, and some that share its rarest word.
+        Streams repeat what is wrong, so what was found is kept for some texts.
         """
-        text = text[:NEAR_TEXT]
+        known = (text[:NEAR_TEXT], limit)
+        if known not in self.asked:
+            if len(self.asked) >= ASKED:
+                self.asked.clear()
+            self.asked[known] = self._near(*known)
+        return self.asked[known]
+
+    def _near(self, text: str, limit: int) -> list[int]:
+        """Looked at are the neighbours in order, and some that share the rarest word."""
         found = self.folded.get(_letters(text), [])[:limit]
         place = bisect_left(self.ordered, text)
         beside = self.ordered[max(place - 2, 0) : place + 2]

@@ -89,6 +89,11 @@ def same_value(type: str, declared: Any, found: Any) -> bool:  # noqa: A002
     return left is not None and left == right
 
 
+def compares_text(type: str) -> bool:  # noqa: A002
+    """Whether a text is the declared value only where it is the same letter by letter."""
+    return _ALIASES.get(type, type) not in _READERS
+
+
 def parse_media_type(text: str) -> tuple[str, dict[str, str]] | None:
     """The type in lower case and its parameters by lower-case name, or None (M31, M32)."""
     head = _MEDIA_TYPE.match(text)

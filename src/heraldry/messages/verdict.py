@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from heraldry.model.definition import Definition
 from heraldry.model.problem import Problem
@@ -12,8 +14,7 @@ from heraldry.model.problem import Problem
 Stage = Literal["decode", "match", "validate", "land", "map", "handle"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
+class Near(Struct, frozen=True, kw_only=True):
     """A definition that nearly fits: ``score`` is the share of its constraints that hold."""
 
     definition: str
@@ -39,8 +40,7 @@ class NoMatch:
     candidates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class Accepted(Struct, frozen=True, kw_only=True):
     """A message that lands: ``row`` holds the payload by column name, ``envelope`` its attributes.
 
     A definition without a usable schema has an empty ``row``: its ``payload`` lands as it is. The
@@ -55,14 +55,13 @@ class Accepted:
     native: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
+class Rejected(Struct, frozen=True, kw_only=True):
     """A dead letter: the stage that refused, every reason, and the definition it concerns."""
 
     stage: Stage
     problems: tuple[Problem, ...]
     definition: str | None = None
-    near: tuple[Near, ...] = field(default=())
+    near: tuple[Near, ...] = ()
 
 
 Verdict = Accepted | Rejected

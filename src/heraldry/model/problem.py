@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 Severity = Literal["error", "warning", "info"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True, gc=False):
     """One broken rule in one message.
 
     ``message`` never holds the value found, so that equal causes group together; ``path`` is

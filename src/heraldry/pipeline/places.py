@@ -28,5 +28,8 @@ def completed(table: pa.Table, known: Mapping[str, Any], schema: pa.Schema) -> p
             table = table.append_column(name, pa.repeat(scalar, table.num_rows))
     if IDENTITY in table.column_names:
         schema = schema.append(table.schema.field(IDENTITY))
-    table = table.select(schema.names)
-    return table if table.schema.equals(schema) else table.cast(schema)
+    columns = [table[name] for name in schema.names]
+    kinds = zip(columns, schema.types, strict=True)
+    # most are of their type already, and asking costs less than casting
+    fitting = [one if one.type == kind else one.cast(kind) for one, kind in kinds]
+    return pa.Table.from_arrays(fitting, schema=schema)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
+
+from msgspec import structs
 
 from heraldry.model.problem import Problem
 from heraldry.schemas.columns import Column, ColumnType, ListOf, MapOf, Scalar, Struct, is_whole
@@ -100,4 +101,4 @@ def located(structure: Structure, problem: Problem) -> Problem:
             case _:
                 pass
         steps.append(step)
-    return replace(problem, path="/" + "/".join(steps))
+    return structs.replace(problem, path="/" + "/".join(steps))
