@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import corpus
 from heraldry.dialects.load import load_bytes
 from heraldry.pipeline.job import land
-from heraldry.pipeline.observer import Observer
-from heraldry.pipeline.report import LandReport
+from heraldry.pipeline.landing.report import LandReport
 from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.watching.observer import Observer
 from measure import Cost, measured
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 import corpus
 import jobs
-from heraldry.pipeline.session import open_session
+from heraldry.pipeline.spark.session import open_session
 from measure import Cost
 
 DEFINITIONS = 50

@@ -7,7 +7,7 @@ from typing import Any
 
 import corpus
 import jobs
-from heraldry.pipeline.session import open_session
+from heraldry.pipeline.spark.session import open_session
 
 FEW, MANY = 10, 10_000
 TABLES = 1_000

@@ -8,9 +8,9 @@ from typing import Any
 
 import corpus
 import jobs
-from heraldry.pipeline.observer import JobInfo
-from heraldry.pipeline.report import BatchReport, LandReport
-from heraldry.pipeline.session import open_session
+from heraldry.pipeline.landing.report import BatchReport, LandReport
+from heraldry.pipeline.spark.session import open_session
+from heraldry.pipeline.watching.observer import JobInfo
 from measure import WorkerMemory
 
 BATCHES = 20

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import corpus
 import jobs
-from heraldry.pipeline.session import open_session
+from heraldry.pipeline.spark.session import open_session
 from measure import Cost, measured
 
 if TYPE_CHECKING:

@@ -143,7 +143,7 @@ def examples() -> Path:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One local Spark session for all tests of a worker."""
-    from heraldry.pipeline.session import open_session
+    from heraldry.pipeline.spark.session import open_session
 
     session = open_session(master="local[2]")
     yield session

@@ -16,7 +16,7 @@ from heraldry.cli.main import COMMANDS
 from heraldry.client.resolver import Resolver
 from heraldry.dialects.dump import dump
 from heraldry.dialects.load import load
-from heraldry.pipeline.lander import Crew
+from heraldry.pipeline.landing.lander import Crew
 from tests.client.registries import Registry, running
 
 READERS = ["check", "match", "build", "columns", "diff", "publish", "consume", "land", "replay"]

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from heraldry.cli.dead_letters import command
-from tests.pipeline.landing import RECEIVED
-from tests.pipeline.lettering import land_lines, mask_letters
+from tests.pipeline.landing.without_spark import RECEIVED
+from tests.pipeline.letters.lettering import land_lines, mask_letters
 from tests.suites.streams import WIDE, event, line, xid
 
 LINES = (

@@ -16,7 +16,7 @@ from rich.console import Console
 from heraldry.cli.output import balance
 from heraldry.cli.progress import Progress
 from heraldry.cli.progress_panel import JobState, age, panel
-from tests.pipeline.observing import NOON, batch, info, total
+from tests.pipeline.watching.observing import NOON, batch, info, total
 
 LONG = "default.a-group-with-a-very-long-name.and-a-message-whose-name-is-even-longer-than-that"
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from heraldry.cli import dead_letters
 from heraldry.cli.replay import command
-from tests.pipeline.lettering import land_lines, mask_letters
+from tests.pipeline.letters.lettering import land_lines, mask_letters
 from tests.pipeline.test_replay import FIRST, SECOND, message
 
 

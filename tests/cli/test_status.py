@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from heraldry.cli.status import command
-from tests.pipeline.observing import DIGEST
-from tests.pipeline.warehouses import Warehouse
+from tests.pipeline.watching.observing import DIGEST
+from tests.pipeline.watching.warehouses import Warehouse
 
 
 def run(*arguments: str) -> Result:

@@ -27,8 +27,8 @@ from deltalake import DeltaTable
 
 import heraldry
 from heraldry.messages.message import Message, Mode
-from heraldry.pipeline import deadletters
-from heraldry.pipeline.tables import tables
+from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.letters import deadletters
 from tests.conftest import ROOT
 
 MESSAGES = 50_000

@@ -15,9 +15,9 @@ from uuid import uuid4
 import pytest
 
 from heraldry.errors import WarehouseError
-from heraldry.pipeline.delta import open_table, table_rows
-from heraldry.pipeline.lease import Lease
-from heraldry.pipeline.storage import Storage
+from heraldry.pipeline.lake.delta import open_table, table_rows
+from heraldry.pipeline.lake.lease import Lease
+from heraldry.pipeline.lake.storage import Storage
 from tests.live.servers.moto import BUCKET, S3Server, start
 from tests.suites.storages import StorageBehaviour
 from tests.suites.streams import WIDE, event, line

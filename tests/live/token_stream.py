@@ -12,8 +12,8 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from heraldry.pipeline import deadletters
-from heraldry.pipeline.tables import tables
+from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.letters import deadletters
 from tests.suites.streams import WIDE, event, line
 
 TOKEN = re.compile(r"m-[0-9]+")

@@ -246,7 +246,7 @@ CLASHES: dict[str, Any] = {
     ],
 )
 def test_columns_are_those_of_the_layout(declared: dict[str, Any]) -> None:
-    layout = pytest.importorskip("heraldry.pipeline.layout")
+    layout = pytest.importorskip("heraldry.pipeline.lake.layout")
     whole = messages(loaded=declared)
     (found,) = definitions(whole)
     compiled = compile_definition(whole, found)

@@ -12,12 +12,12 @@ import pytest
 from heraldry.client.catalog_follower import CatalogFollower
 from heraldry.client.registry_catalog import Catalogs
 from heraldry.errors import PipelineError
-from heraldry.pipeline.catalog_watch import CatalogWatch
 from heraldry.pipeline.job import land
-from heraldry.pipeline.observer import JobInfo, Silent
-from heraldry.pipeline.report import BatchReport, LandReport
+from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.landing.catalog_watch import CatalogWatch
+from heraldry.pipeline.landing.report import BatchReport, LandReport
 from heraldry.pipeline.settings import LandSettings
-from heraldry.pipeline.tables import tables
+from heraldry.pipeline.watching.observer import JobInfo, Silent
 from tests.cli.served import serving
 
 if TYPE_CHECKING:

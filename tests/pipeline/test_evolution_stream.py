@@ -17,7 +17,7 @@ import duckdb
 import pytest
 from deltalake import DeltaTable
 
-from heraldry.pipeline import deadletters
+from heraldry.pipeline.letters import deadletters
 from tests.suites.streams import NUMBER, TEXT, WHOLE, document, event, kind, line, record
 
 if TYPE_CHECKING:

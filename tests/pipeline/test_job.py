@@ -19,15 +19,15 @@ from heraldry.dialects.load import load_bytes
 from heraldry.errors import PipelineError, UsageError, WarehouseError
 from heraldry.messages.catalog import MessageCatalog
 from heraldry.messages.sample import sample
-from heraldry.pipeline import deadletters
-from heraldry.pipeline.delta import open_table
 from heraldry.pipeline.job import land
-from heraldry.pipeline.ledger import Ledger
-from heraldry.pipeline.observer import JobInfo, Silent
-from heraldry.pipeline.report import BatchReport, LandReport
+from heraldry.pipeline.lake.delta import open_table
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.landing.report import BatchReport, LandReport
+from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.settings import LandSettings
-from heraldry.pipeline.storage import Storage
-from heraldry.pipeline.tables import tables
+from heraldry.pipeline.watching.observer import JobInfo, Silent
 from tests.suites.streams import WIDE, document, event, kind, line, record, xid
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from heraldry.pipeline import deadletters
-from heraldry.pipeline.delta import open_table
-from heraldry.pipeline.storage import Storage
-from heraldry.pipeline.tables import tables
+from heraldry.pipeline.lake.delta import open_table
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.letters import deadletters
 from tests.suites.streams import WIDE, event, line
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 
 from heraldry.cli.maintain import command, size_text
 from heraldry.errors import WarehouseError
-from heraldry.pipeline import delta
-from heraldry.pipeline.arrangement import PLAIN, Arrangement
-from heraldry.pipeline.commits import Committer
-from heraldry.pipeline.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.maintain import Kept, Maintained, Upkeep, maintain
-from heraldry.pipeline.parquet import ParquetWriter
-from heraldry.pipeline.storage import Storage
 
 PATH = "d/g/m"
 NAME = "d.g.m"

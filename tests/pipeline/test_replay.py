@@ -14,12 +14,19 @@ import pytest
 
 from heraldry.dialects.load import load_bytes
 from heraldry.errors import UsageError, WarehouseError
-from heraldry.pipeline import deadletters, delta
 from heraldry.pipeline import replay as replaying
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.replay import ReplayReport, ReplaySettings, replay
-from heraldry.pipeline.storage import Storage
-from tests.pipeline.landing import RECEIVED
-from tests.pipeline.lettering import add_letters, land_lines, mask_letters, replays, table_column
+from tests.pipeline.landing.without_spark import RECEIVED
+from tests.pipeline.letters.lettering import (
+    add_letters,
+    land_lines,
+    mask_letters,
+    replays,
+    table_column,
+)
 from tests.suites.streams import (
     DRAFT_07,
     NUMBER,

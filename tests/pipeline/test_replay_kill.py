@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from heraldry.pipeline import deadletters
-from heraldry.pipeline.ledger import Ledger
-from tests.pipeline.lettering import land_lines, replays, table_column
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.letters import deadletters
+from tests.pipeline.letters.lettering import land_lines, replays, table_column
 from tests.pipeline.test_replay import FIRST, SECOND, message
 
 LETTERS = 10_000
@@ -22,7 +22,7 @@ MENDED = ("order", "refund", "belt")
 RUN = """
 import time
 from heraldry.cli.replay import command
-from heraldry.pipeline.commits import Committer
+from heraldry.pipeline.lake.commits import Committer
 
 commit = Committer.commit
 

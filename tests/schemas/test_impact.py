@@ -272,8 +272,8 @@ def test_what_gets_a_column_of_its_own_is_what_no_column_can_hold_both_of(
     old: tuple[Column, ...], new: tuple[Column, ...]
 ) -> None:
     pytest.importorskip("pyarrow")
-    from heraldry.pipeline.layout import arrow_type
-    from heraldry.pipeline.widening import merged_type
+    from heraldry.pipeline.lake.layout import arrow_type
+    from heraldry.pipeline.lake.widening import merged_type
 
     before = {one.name.lower(): one for one in old}
     own = {

@@ -14,8 +14,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heraldry.pipeline.delta import DataFile, commit_files, create_table, open_table, table_rows
-from heraldry.pipeline.storage import Storage
+from heraldry.pipeline.lake.delta import (
+    DataFile,
+    commit_files,
+    create_table,
+    open_table,
+    table_rows,
+)
+from heraldry.pipeline.lake.storage import Storage
 
 SCHEMA = pa.schema([("number", pa.int64())])
 
@@ -107,7 +113,7 @@ class StorageBehaviour:
     def test_another_process_finds_a_lock_held(self, storage: Storage) -> None:
         code = (
             "import sys\n"
-            "from heraldry.pipeline.storage import Storage\n"
+            "from heraldry.pipeline.lake.storage import Storage\n"
             "with Storage.open(sys.argv[1]).locked('lock') as free:\n"
             "    print(free)\n"
         )

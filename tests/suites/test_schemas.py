@@ -23,7 +23,7 @@ from heraldry.model.definition import Definition
 from heraldry.model.inherit import definitions
 from heraldry.model.problem import Problem
 from heraldry.model.xid import Xid
-from heraldry.pipeline.layout import arrow_type
+from heraldry.pipeline.lake.layout import arrow_type
 from heraldry.schemas import formats
 from heraldry.schemas.columns import Column, ColumnType, ListOf, MapOf, Struct
 from heraldry.schemas.names import legal_names

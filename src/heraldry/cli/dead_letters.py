@@ -24,7 +24,7 @@ from heraldry.cli.settings import example, option
 from heraldry.errors import UsageError
 
 if TYPE_CHECKING:
-    from heraldry.pipeline.deadletters import LetterGroup
+    from heraldry.pipeline.letters.deadletters import LetterGroup
 
 ALL = -1
 
@@ -84,8 +84,8 @@ def command(
     it, what was expected and found, and the definitions that came nearest. Letters that landed by
     `heraldry replay` are left out.
     """
-    from heraldry.pipeline import deadletters
-    from heraldry.pipeline import letter_where as terms
+    from heraldry.pipeline.letters import deadletters
+    from heraldry.pipeline.letters import where as terms
 
     _refuse_pairs(rows=rows is not None, letter=letter is not None, export=export is not None)
     if letter is not None:
@@ -119,7 +119,7 @@ def _refuse_pairs(**given: bool) -> None:
 
 
 def _export(warehouse: str, condition: Any, closed: bool, target: BinaryIO, form: str) -> None:
-    from heraldry.pipeline.letter_export import export_letters
+    from heraldry.pipeline.letters.export import export_letters
 
     done = export_letters(
         warehouse, target, where=condition, closed=closed, connect=form == "connect"

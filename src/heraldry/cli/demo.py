@@ -18,9 +18,9 @@ from heraldry.errors import PipelineError, UsageError
 if TYPE_CHECKING:
     from heraldry.cli.demo_stream import Stream
     from heraldry.model.catalog import Catalog
-    from heraldry.pipeline.deadletters import LetterGroup
-    from heraldry.pipeline.report import LandReport
-    from heraldry.pipeline.tables import TableInfo
+    from heraldry.pipeline.lake.tables import TableInfo
+    from heraldry.pipeline.landing.report import LandReport
+    from heraldry.pipeline.letters.deadletters import LetterGroup
 
 DATABASE = "airport"
 CATALOG = "airport.xreg.json"
@@ -98,7 +98,8 @@ def command(
     what an earlier demo left in DIR, and nothing else.
     """
     from heraldry.cli import demo_text
-    from heraldry.pipeline import deadletters, tables
+    from heraldry.pipeline.lake import tables
+    from heraldry.pipeline.letters import deadletters
 
     place = Place(warehouse=to)
     prepare(place, keep=keep)
@@ -163,8 +164,8 @@ def _land(address: str, place: Place, stream: Stream, master: str | None) -> Lan
     from heraldry.cli.progress import Progress
     from heraldry.client.catalog_follower import CatalogFollower
     from heraldry.client.registry_catalog import Catalogs
-    from heraldry.pipeline.catalog_watch import CatalogWatch
     from heraldry.pipeline.job import land
+    from heraldry.pipeline.landing.catalog_watch import CatalogWatch
     from heraldry.pipeline.settings import LandSettings
 
     settings = LandSettings(

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from heraldry.cli.demo_mend import Mended
     from heraldry.cli.demo_stream import Stream
     from heraldry.model.catalog import Catalog
-    from heraldry.pipeline.deadletters import LetterGroup
-    from heraldry.pipeline.report import LandReport
-    from heraldry.pipeline.tables import TableInfo
+    from heraldry.pipeline.lake.tables import TableInfo
+    from heraldry.pipeline.landing.report import LandReport
+    from heraldry.pipeline.letters.deadletters import LetterGroup
 
 REASONS = 12
 SAMPLES = 2
@@ -48,7 +48,7 @@ def write_stream(stream: Stream) -> None:
 def write_tables(found: tuple[TableInfo, ...]) -> None:
     """Every table with some rows."""
     from heraldry.cli.tables import row_text
-    from heraldry.pipeline.tables import sample_rows
+    from heraldry.pipeline.lake.tables import sample_rows
 
     wide = max((len(".".join(info.name)) for info in found), default=0)
     head = "Tables"

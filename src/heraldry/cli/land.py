@@ -14,7 +14,7 @@ from heraldry.cli.settings import example, option
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from heraldry.pipeline.report import LandReport
+    from heraldry.pipeline.landing.report import LandReport
 
 
 @click.command(

@@ -14,9 +14,9 @@ from heraldry.errors import UsageError
 if TYPE_CHECKING:
     from heraldry.cli.progress import Progress
     from heraldry.model.catalog import Catalog
-    from heraldry.pipeline.catalog_watch import CatalogWatch
-    from heraldry.pipeline.observer import Observer
+    from heraldry.pipeline.landing.catalog_watch import CatalogWatch
     from heraldry.pipeline.settings import LandSettings
+    from heraldry.pipeline.watching.observer import Observer
 
 _OPTIONS = (
     *("checkpoint", "database", "master", "remote", "max-per-batch", "interval"),
@@ -39,7 +39,7 @@ def watch_catalog(
 ) -> Iterator[CatalogWatch]:
     """The catalog of some paths and addresses, looked at again at every batch."""
     from heraldry.client.catalog_follower import CatalogFollower
-    from heraldry.pipeline.catalog_watch import CatalogWatch
+    from heraldry.pipeline.landing.catalog_watch import CatalogWatch
 
     def tell(text: str) -> None:
         for one in observers:
@@ -69,9 +69,9 @@ def landing_settings(given: dict[str, Any], catalog: Catalog) -> LandSettings:
 def observed(given: dict[str, Any]) -> Iterator[tuple[Progress, list[Observer]]]:
     """The observers that the options ask for; takes those options away."""
     from heraldry.cli.progress import Progress
-    from heraldry.pipeline.lineage import Lineage
-    from heraldry.pipeline.logs import JsonLog
-    from heraldry.pipeline.metrics import MetricsServer
+    from heraldry.pipeline.watching.lineage import Lineage
+    from heraldry.pipeline.watching.logs import JsonLog
+    from heraldry.pipeline.watching.metrics import MetricsServer
 
     port, target = given.pop("metrics_port"), given.pop("lineage")
     as_text = given.pop("log_format") == "text"

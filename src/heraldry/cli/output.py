@@ -12,7 +12,7 @@ import click
 import msgspec
 
 if TYPE_CHECKING:
-    from heraldry.pipeline.report import BatchReport, LandReport
+    from heraldry.pipeline.landing.report import BatchReport, LandReport
 
 WIDTH = 80
 

@@ -12,15 +12,15 @@ import click
 
 from heraldry.cli.output import balance, count, plural, visible
 from heraldry.cli.progress_panel import JobState, panel
-from heraldry.pipeline.logs import PASSING
+from heraldry.pipeline.watching.logs import PASSING
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
     from rich.panel import Panel
 
-    from heraldry.pipeline.observer import JobInfo
-    from heraldry.pipeline.report import BatchReport, LandReport
+    from heraldry.pipeline.landing.report import BatchReport, LandReport
+    from heraldry.pipeline.watching.observer import JobInfo
 
 _REDRAWS = 4
 """A second, at most."""

@@ -15,8 +15,8 @@ from rich.text import Text
 from heraldry.cli.output import count, shorten, visible
 
 if TYPE_CHECKING:
-    from heraldry.pipeline.observer import JobInfo
-    from heraldry.pipeline.report import BatchReport
+    from heraldry.pipeline.landing.report import BatchReport
+    from heraldry.pipeline.watching.observer import JobInfo
 
 ALARM = 0.1
 """The share of dead letters from which on the panel warns."""

@@ -13,7 +13,7 @@ from heraldry.cli.output import count, plural, table, width, write_json
 from heraldry.cli.settings import example, option
 
 if TYPE_CHECKING:
-    from heraldry.pipeline.status import JobStatus, Status, Sum
+    from heraldry.pipeline.watching.status import JobStatus, Status, Sum
 
 _EVERY = 2.0
 _ALARM = 0.1
@@ -49,7 +49,7 @@ def command(
     All of it is read from the warehouse; no job needs to run. Of a job that keeps its progress
     elsewhere, name the --checkpoint to see whether it runs.
     """
-    from heraldry.pipeline.status import status
+    from heraldry.pipeline.watching.status import status
 
     while True:
         found = status(warehouse, checkpoint, last)

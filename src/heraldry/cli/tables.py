@@ -10,7 +10,7 @@ from heraldry.cli.output import count, one_line, plural, shorten, width, wrap, w
 from heraldry.cli.settings import example, option
 
 if TYPE_CHECKING:
-    from heraldry.pipeline.tables import TableInfo
+    from heraldry.pipeline.lake.tables import TableInfo
 
 
 @click.command(
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @option("format")
 def command(warehouse: str, rows: int, output: str) -> None:
     """List the tables of a warehouse: definition, place, rows and columns."""
-    from heraldry.pipeline.tables import sample_rows, tables
+    from heraldry.pipeline.lake.tables import sample_rows, tables
 
     found = tables(warehouse)
     samples = [sample_rows(info.path, rows) if rows else [] for info in found]

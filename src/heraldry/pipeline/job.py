@@ -16,31 +16,31 @@ from pyspark.errors import PySparkException, StreamingQueryException
 
 from heraldry.errors import HeraldryError, PipelineError, UsageError
 from heraldry.model.catalog import Catalog
-from heraldry.pipeline.batch import BatchLander
-from heraldry.pipeline.breaker import Breaker
-from heraldry.pipeline.catalog_watch import CatalogWatch, fixed
-from heraldry.pipeline.commits import Committer
-from heraldry.pipeline.committing import commit_manifest
-from heraldry.pipeline.deadletters import SCHEMA
-from heraldry.pipeline.delta import add_columns
-from heraldry.pipeline.duplicates import Window
+from heraldry.pipeline.identities.duplicates import Window
 from heraldry.pipeline.kernel import path as kernel
-from heraldry.pipeline.layout import CHECKPOINT, DEAD_LETTERS, TablePlan
-from heraldry.pipeline.ledger import Ledger
-from heraldry.pipeline.masking import Masker
-from heraldry.pipeline.observer import JobInfo, Observer
-from heraldry.pipeline.observers import Observers
-from heraldry.pipeline.query import start_query
-from heraldry.pipeline.remote import RemoteQuery, open_remote
-from heraldry.pipeline.remote_lander import IDENTITIES, alone
-from heraldry.pipeline.report import LandReport
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.delta import add_columns
+from heraldry.pipeline.lake.layout import CHECKPOINT, DEAD_LETTERS, TablePlan
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing.batch import BatchLander
+from heraldry.pipeline.landing.breaker import Breaker
+from heraldry.pipeline.landing.catalog_watch import CatalogWatch, fixed
+from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.landing.report import LandReport
+from heraldry.pipeline.landing.totals import Totals
+from heraldry.pipeline.letters.deadletters import SCHEMA
+from heraldry.pipeline.letters.masking import Masker
 from heraldry.pipeline.run_id import new_run_id
-from heraldry.pipeline.session import open_session
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.opening import open_source
-from heraldry.pipeline.stopping import stop_on_signal
-from heraldry.pipeline.storage import Storage
-from heraldry.pipeline.totals import Totals
+from heraldry.pipeline.spark.query import start_query
+from heraldry.pipeline.spark.remote import RemoteQuery, open_remote
+from heraldry.pipeline.spark.remote_lander import IDENTITIES, alone
+from heraldry.pipeline.spark.session import open_session
+from heraldry.pipeline.spark.stopping import stop_on_signal
+from heraldry.pipeline.watching.observer import JobInfo, Observer
+from heraldry.pipeline.watching.observers import Observers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

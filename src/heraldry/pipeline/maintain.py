@@ -18,13 +18,13 @@ from deltalake import DeltaTable, WriterProperties
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from heraldry.errors import WarehouseError
-from heraldry.pipeline import delta
-from heraldry.pipeline.arrangement import Arrangement
-from heraldry.pipeline.layout import CHECKPOINT
-from heraldry.pipeline.ledger import Ledger
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.arrangement import Arrangement
+from heraldry.pipeline.lake.layout import CHECKPOINT
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import open_warehouse, table_paths
 from heraldry.pipeline.replay import FOLDER as REPLAYS
-from heraldry.pipeline.storage import Storage
-from heraldry.pipeline.tables import open_warehouse, table_paths
 
 RETENTION = 168.0
 """Hours that files of old versions are kept: a week."""

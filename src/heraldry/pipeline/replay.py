@@ -20,18 +20,17 @@ from heraldry.errors import PipelineError, WarehouseError
 from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Rejected
 from heraldry.model.catalog import Catalog
-from heraldry.pipeline.catalog_watch import Watched
-from heraldry.pipeline.commits import Committer
-from heraldry.pipeline.committing import commit_manifest
-from heraldry.pipeline.deadletters import SCHEMA, letter_batches, open_warehouse
-from heraldry.pipeline.fitting import fit_tables
-from heraldry.pipeline.lander import WorkOrder
-from heraldry.pipeline.layout import CHECKPOINT, Fit, TablePlan, table_name
-from heraldry.pipeline.ledger import Ledger, Manifest, ManifestFile
-from heraldry.pipeline.letter_where import where
-from heraldry.pipeline.parquet import ParquetWriter
-from heraldry.pipeline.relanding import COLUMNS, Outcome, Place, reland
-from heraldry.pipeline.replay_history import (
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.fitting import fit_tables
+from heraldry.pipeline.lake.layout import CHECKPOINT, Fit, TablePlan, table_name
+from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.landing.catalog_watch import Watched
+from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.landing.lander import WorkOrder
+from heraldry.pipeline.landing.parquet import ParquetWriter
+from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, reland
+from heraldry.pipeline.letters.deadletters import SCHEMA, letter_batches, open_warehouse
+from heraldry.pipeline.letters.history import (
     CONFIGURATION,
     LANDED,
     MASKED,
@@ -39,7 +38,8 @@ from heraldry.pipeline.replay_history import (
     REPLAYS,
     History,
 )
-from heraldry.pipeline.replay_history import SCHEMA as HISTORY
+from heraldry.pipeline.letters.history import SCHEMA as HISTORY
+from heraldry.pipeline.letters.where import where
 
 FOLDER = "replay"
 """Where below the checkpoint the ledger of replays is."""
@@ -56,7 +56,7 @@ class ReplaySettings:
     warehouse: str
     checkpoint: str | None = None
     where: tuple[str, ...] = ()
-    """Terms of which all must hold: ``letter_where``."""
+    """Terms of which all must hold: ``letters.where``."""
     database: str | None = None
     limit: int | None = None
     """Judge at most so many letters."""

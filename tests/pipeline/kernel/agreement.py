@@ -13,7 +13,7 @@ from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Accepted
 from heraldry.pipeline.kernel.groups import KernelGroup, Refused
 from heraldry.pipeline.kernel.path import KernelPath
-from heraldry.pipeline.layout import arrow_type
+from heraldry.pipeline.lake.layout import arrow_type
 
 
 def judge_of(messages: Mapping[str, Any]) -> Judge:

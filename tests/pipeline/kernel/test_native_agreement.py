@@ -16,12 +16,12 @@ from heraldry.dialects.load import load_bytes
 from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Accepted
 from heraldry.pipeline.kernel import path as kernel
-from tests.pipeline import landing
 from tests.pipeline.kernel import native_lines
 from tests.pipeline.kernel.agreement import assert_agreement, judge_of
 from tests.pipeline.kernel.native_lines import DEFINITIONS, GOOD, TAKEN, definition, line, put
 from tests.pipeline.kernel.test_kernel_agreement import EXAMPLES, MUTATIONS, mutated
 from tests.pipeline.kernel.test_kernel_corpus import EVENTS, corpus
+from tests.pipeline.landing import without_spark as landing
 from tests.suites.flawed_lines import INSTANTS, NUMBERS, TEXTS, as_text
 from tests.suites.streams import document
 

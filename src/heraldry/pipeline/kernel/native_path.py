@@ -18,7 +18,7 @@ from heraldry.pipeline.kernel.match import match_rows
 from heraldry.pipeline.kernel.native_plans import NO_PLAN, NativePlan, NativePlans, given_array
 from heraldry.pipeline.kernel.natives import read_natives
 from heraldry.pipeline.kernel.protocols import CONTENT, PAYLOAD, PROTOCOLS
-from heraldry.pipeline.layout import arrow_type
+from heraldry.pipeline.lake.layout import arrow_type
 
 
 class NativePath:

@@ -26,7 +26,7 @@ from heraldry.pipeline.kernel.groups import KernelGroup, Pieces, Refused, Taken,
 from heraldry.pipeline.kernel.match import match_rows
 from heraldry.pipeline.kernel.native_path import NativePath
 from heraldry.pipeline.kernel.plans import NO_PLAN, Plan, Plans
-from heraldry.pipeline.layout import arrow_type
+from heraldry.pipeline.lake.layout import arrow_type
 
 _TIME = MEMBERS.index("time")
 _TYPE = MEMBERS.index("type")

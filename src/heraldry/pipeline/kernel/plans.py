@@ -9,7 +9,7 @@ from typing import Any
 from heraldry.messages.compile import CompiledDefinition
 from heraldry.messages.envelopes.cloudevents import ATTRIBUTES
 from heraldry.messages.judge import Judge
-from heraldry.pipeline.fast import FastPath, understood
+from heraldry.pipeline.fast.path import FastPath, understood
 from heraldry.pipeline.kernel.columns import PayloadReader
 from heraldry.pipeline.kernel.envelope import MEMBERS
 from heraldry.pipeline.kernel.match import Steps

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from heraldry.pipeline.kernel.jit import PADDING
-from heraldry.pipeline.layout import arrow_type
+from heraldry.pipeline.lake.layout import arrow_type
 from heraldry.schemas.columns import Column, ListOf, Scalar, Struct, is_whole
 from heraldry.schemas.json_schema.document import types_of
 from heraldry.schemas.json_schema.schema import JsonSchema

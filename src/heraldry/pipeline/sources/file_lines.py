@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from heraldry.pipeline.lines import Lines
+from heraldry.pipeline.sources.lines import Lines
 
 
 class LineCounter:

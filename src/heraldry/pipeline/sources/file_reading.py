@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from heraldry.errors import MessageError
-from heraldry.pipeline.object_store import filesystem
+from heraldry.pipeline.lake.object_store import filesystem
 from heraldry.pipeline.sources import event_batches, packed_lines
 from heraldry.pipeline.sources.record_lines import Record, writer_of
 from heraldry.schemas.avro.container import read_blocks

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heraldry.errors import UsageError
-from heraldry.pipeline.layout import CHECKPOINT
+from heraldry.pipeline.lake.layout import CHECKPOINT
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.file_lines import LineCounter
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_paths
 from heraldry.pipeline.sources.file_sizes import GUESS, bytes_for
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
 from heraldry.pipeline.sources.stored_files import FORMAT, StoredFilesDataSource
-from heraldry.pipeline.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

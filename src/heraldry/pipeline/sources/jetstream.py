@@ -33,8 +33,8 @@ from heraldry.messages.transports.options import text
 from heraldry.messages.transports.secrets import Credentials, from_environment
 from heraldry.messages.transports.transport import Connection
 from heraldry.model.endpoint import Endpoint
-from heraldry.pipeline.lines import Lines
 from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.lines import Lines
 from heraldry.pipeline.sources.opening_options import refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory

@@ -18,7 +18,6 @@ from heraldry.messages import line as message_lines
 from heraldry.messages.envelopes import binding, event_formats
 from heraldry.messages.json_form import with_value
 from heraldry.messages.protocols import kafka
-from heraldry.pipeline.lines import Lines
 from heraldry.pipeline.sources.json_columns import (
     BINARY,
     Numbers,
@@ -33,6 +32,7 @@ from heraldry.pipeline.sources.json_columns import (
     replaced,
     text,
 )
+from heraldry.pipeline.sources.lines import Lines
 
 COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
 """What of a record is read."""

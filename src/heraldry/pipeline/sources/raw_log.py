@@ -20,8 +20,8 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 
 from heraldry.errors import RawLogError, UsageError
 from heraldry.messages.rawlog import Piece, RawLog
-from heraldry.pipeline.lines import Lines
 from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.lines import Lines
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from heraldry.pipeline.lines import Lines
+from heraldry.pipeline.sources.lines import Lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,8 +16,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_file
-from heraldry.pipeline.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

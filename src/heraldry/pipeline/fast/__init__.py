@@ -1,0 +1,1 @@
+"""The fast path in Python: whole batches of structured CloudEvents, accepted only."""

@@ -1,0 +1,1 @@
+"""Messages told apart by identity, so that what comes again lands once."""

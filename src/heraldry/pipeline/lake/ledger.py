@@ -1,0 +1,120 @@
+"""The job's own ledger: a batch is prepared once, committed once, whatever kills the job.
+
+A batch first writes its data files, then its manifest (one atomic write), then one commit per
+table. Whoever finds a manifest finishes those commits and judges nothing again: a catalog that
+changed in between can therefore neither lose nor double a message.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from heraldry.errors import WarehouseError
+from heraldry.pipeline.lake.storage import Storage
+
+_KEEP = 100
+_BATCHES = "heraldry/batches"
+
+
+class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One data file of a batch; ``partition`` and ``stats`` are what its commit says of it."""
+
+    table: str
+    name: str
+    rows: int
+    size: int
+    partition: str = "{}"
+    stats: str = ""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything a batch wrote; ``tables`` maps a table's path to its configuration.
+
+    ``repeated`` counts what had come before, ``reasons`` the dead letters by rule; ``catalog`` is
+    the digest of the catalog that judged, ``newest`` the latest event time.
+    """
+
+    batch: int
+    files: tuple[ManifestFile, ...]
+    tables: Mapping[str, Mapping[str, str]]
+    committed: bool = False
+    run: str = ""
+    catalog: str = ""
+    seconds: float = 0.0
+    repeated: int = 0
+    reasons: Mapping[str, int] = {}
+    newest: datetime | None = None
+    lag: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The ledger in a checkpoint folder; ``job`` names it in every table's transaction log."""
+
+    storage: Storage
+    job: str
+
+    @classmethod
+    def open(cls, checkpoint: str) -> Ledger:
+        """Open or begin the ledger of a checkpoint."""
+        storage = Storage.open(checkpoint)
+        name = storage.read("heraldry/job")
+        if name is None:
+            name = f"heraldry-{uuid.uuid4()}".encode()
+            storage.write("heraldry/job", name)
+        return cls(storage, name.decode())
+
+    def bind(self, warehouse: str) -> None:
+        """A checkpoint belongs to one warehouse: with another, messages would be lost."""
+        owner = self.storage.read("heraldry/warehouse")
+        if owner is None:
+            self.storage.write("heraldry/warehouse", warehouse.encode())
+        elif owner.decode() != warehouse:
+            reason = f"this checkpoint belongs to the warehouse {owner.decode()}"
+            raise WarehouseError(self.storage.url, reason, "give another --checkpoint")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """One writer at a time: the lock dies with its process, also by SIGKILL."""
+        with self.storage.locked("heraldry/lock") as free:
+            if not free:
+                reason = "another job is landing with this checkpoint"
+                advice = "wait for it, or give another --checkpoint"
+                raise WarehouseError(self.storage.url, reason, advice)
+            yield
+
+    def manifest(self, batch: int) -> Manifest | None:
+        """The manifest of a batch that was prepared, or None."""
+        data = self.storage.read(_path(batch))
+        if data is None:
+            return None
+        try:
+            return msgspec.json.decode(data, type=Manifest)
+        except msgspec.DecodeError as error:
+            reason = f"the manifest of batch {batch} cannot be read: {error}"
+            raise WarehouseError(self.storage.join(_path(batch)), reason) from error
+
+    def pending(self) -> Manifest | None:
+        """The manifest of a batch that was prepared but not committed: only the last can be."""
+        names = [name for name in self.storage.names(_BATCHES) if name.endswith(".json")]
+        found = self.manifest(int(names[-1].removesuffix(".json"))) if names else None
+        return found if found is not None and not found.committed else None
+
+    def prepare(self, manifest: Manifest) -> None:
+        """Write a manifest: from here on the batch is decided."""
+        self.storage.write(_path(manifest.batch), msgspec.json.encode(manifest))
+
+    def commit(self, manifest: Manifest) -> None:
+        """Mark a batch as committed and forget manifests long past."""
+        self.prepare(msgspec.structs.replace(manifest, committed=True))
+        self.storage.delete(_path(manifest.batch - _KEEP))
+
+
+def _path(batch: int) -> str:
+    return f"{_BATCHES}/{batch:012d}.json"

@@ -1,0 +1,99 @@
+"""The tables of a warehouse: what is there, how many rows, which columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from heraldry.errors import WarehouseError
+from heraldry.pipeline.lake.delta import open_table, row_count, table_files
+from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY
+from heraldry.pipeline.lake.storage import Storage
+
+_SPARK_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInfo:
+    """One table of one definition; columns are pairs of name and Spark type."""
+
+    definition: str
+    name: tuple[str, ...]
+    path: str
+    rows: int
+    columns: tuple[tuple[str, str], ...]
+    partitions: tuple[str, ...] = ()
+
+
+def tables(warehouse: str) -> tuple[TableInfo, ...]:
+    """Every table of a warehouse, by name; the dead letters are not one of them."""
+    storage = open_warehouse(warehouse)
+    found = (_info(storage, path) for path in table_paths(storage))
+    return tuple(sorted((info for info in found if info is not None), key=lambda info: info.name))
+
+
+def open_warehouse(warehouse: str) -> Storage:
+    """A warehouse that is there."""
+    storage = Storage.open(warehouse)
+    if not storage.exists(""):
+        raise WarehouseError(warehouse, "there is no such warehouse", "land something there first")
+    return storage
+
+
+def table_paths(storage: Storage) -> Iterator[str]:
+    """Tables stand three folders deep; what starts with ``_`` is the warehouse's own."""
+    for database in _folders(storage, ""):
+        for group in _folders(storage, database):
+            yield from _folders(storage, group)
+
+
+def sample_rows(path: str, limit: int) -> list[dict[str, Any]]:
+    """Some rows of a table."""
+    storage = Storage.open(path)
+    table = open_table(storage, "")
+    if table is None:
+        raise WarehouseError(path, "there is no table here")
+    rows: list[dict[str, Any]] = table_files(storage, table).head(limit).to_pylist()
+    return rows
+
+
+def spark_type(kind: Any) -> str:
+    """A Delta type as Spark writes it: ``array<struct<sku:string,qty:bigint>>``."""
+    if isinstance(kind, str):
+        return _SPARK_NAMES.get(kind, kind)
+    if kind["type"] == "array":
+        return f"array<{spark_type(kind['elementType'])}>"
+    if kind["type"] == "map":
+        return f"map<{spark_type(kind['keyType'])},{spark_type(kind['valueType'])}>"
+    inner = ",".join(f"{field['name']}:{spark_type(field['type'])}" for field in kind["fields"])
+    return f"struct<{inner}>"
+
+
+def _folders(storage: Storage, path: str) -> Iterator[str]:
+    try:
+        names = storage.names(path)
+    except NotADirectoryError:
+        return
+    for name in names:
+        if not name.startswith(("_", ".")):
+            yield f"{path}/{name}" if path else name
+
+
+def _info(storage: Storage, path: str) -> TableInfo | None:
+    table = open_table(storage, path)
+    if table is None:
+        return None
+    configuration = table.metadata().configuration
+    if DEFINITION_KEY not in configuration:
+        return None
+    fields = json.loads(table.schema().to_json())["fields"]
+    return TableInfo(
+        definition=configuration[DEFINITION_KEY],
+        name=tuple(json.loads(configuration[NAME_KEY])),
+        path=storage.join(path),
+        rows=row_count(table),
+        columns=tuple((field["name"], spark_type(field["type"])) for field in fields),
+        partitions=tuple(table.metadata().partition_columns),
+    )

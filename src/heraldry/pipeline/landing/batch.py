@@ -1,0 +1,154 @@
+"""One micro-batch: judged and written by the workers, prepared, then committed exactly once.
+
+What fails before the manifest is written leaves nothing but files without an owner: the batch is
+tried again as a whole. What fails after it is only finished.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from heraldry.pipeline.identities.once import Once, keep_once
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.fitting import fit_tables
+from heraldry.pipeline.lake.layout import Fit, TablePlan
+from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.landing.batches import report_of
+from heraldry.pipeline.landing.breaker import Breaker
+from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.landing.lander import WorkOrder
+from heraldry.pipeline.landing.report import BatchReport
+from heraldry.pipeline.landing.worker import SCHEMA, land_partition
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from heraldry.pipeline.identities.duplicates import Window
+    from heraldry.pipeline.landing.catalog_watch import CatalogWatch, Watched
+    from heraldry.pipeline.settings import LandSettings
+    from heraldry.pipeline.sources.source import Source
+
+
+@dataclass(slots=True, kw_only=True)
+class BatchLander:
+    """Lands the micro-batches of one job, one after the other."""
+
+    settings: LandSettings
+    committer: Committer
+    ledger: Ledger
+    source: Source
+    watch: CatalogWatch
+    plan: TablePlan
+    run: str
+    breaker: Breaker
+    window: Window | None
+    cores: Callable[[], int] | None = None
+    """How many tasks run at a time; None where that cannot be known."""
+    _fits: tuple[str, Mapping[str, Fit]] = ("", {})
+    """How tables differ from what the catalog of a digest would make of them."""
+
+    def land(self, rows: DataFrame, batch: int) -> BatchReport:
+        """Land a batch, or finish one that was prepared before."""
+        manifest = self.ledger.manifest(batch)
+        if manifest is None:
+            manifest = self._prepare(rows, batch)
+        if not manifest.committed:
+            commit_manifest(self.committer, self.ledger, manifest)
+        report = report_of(manifest)
+        self.breaker.note(report)
+        return report
+
+    def _prepare(self, rows: DataFrame, batch: int) -> Manifest:
+        """Judge and write a batch: the one pass over the data."""
+        started = time.monotonic()
+        watched = self.watch.current()
+        order = self._order(watched, batch)
+        judged = self._few(rows).mapInArrow(land_partition(order, self.source.reader()), SCHEMA)
+        written = [row.asDict() for row in judged.collect()]
+        once = self._once(batch, written)
+        kept = {file.table for file in once.files}
+        manifest = Manifest(
+            batch=batch,
+            files=once.files,
+            tables={
+                row["path"]: json.loads(row["table"]) for row in written if row["path"] in kept
+            },
+            run=self.run,
+            catalog=watched.digest,
+            seconds=time.monotonic() - started,
+            repeated=once.repeated,
+            reasons=dict(_reasons(written) - once.reasons),
+            newest=_newest(written),
+            lag=self.source.lag().messages,
+        )
+        self.breaker.check(report_of(manifest))
+        self.ledger.prepare(manifest)
+        return manifest
+
+    def _few(self, rows: DataFrame) -> DataFrame:
+        """As many partitions as there are cores: each writes a file for every table it meets."""
+        return rows if self.cores is None else rows.coalesce(self.cores())
+
+    def _once(self, batch: int, written: list[dict[str, Any]]) -> Once:
+        """The files of a batch without what had come before, where the source may repeat."""
+        files = tuple(map(_file, written))
+        if self.window is None:
+            return Once(files=files)
+        digests = {row["file"]: row["identities"] for row in written}
+        return keep_once(self.committer.storage, self.window, batch, files, digests)
+
+    def _order(self, watched: Watched, batch: int) -> WorkOrder:
+        return WorkOrder(
+            catalog=watched.document,
+            external=watched.external,
+            digest=watched.digest,
+            storage=self.committer.storage,
+            job=self.ledger.job,
+            batch=batch,
+            received=datetime.now(UTC),
+            plan=self.plan,
+            fits=self.fit(watched),
+            only=self.settings.only,
+            mask=self.settings.mask,
+            foreign=self.settings.foreign,
+            identities=self.window is not None,
+        )
+
+    def fit(self, watched: Watched) -> Mapping[str, Fit]:
+        """Fit the tables to the catalog, whenever it is another one."""
+        digest, fits = self._fits
+        if digest != watched.digest:
+            only = self.settings.only
+            fits = fit_tables(self.committer.storage, watched.catalog, self.plan, only=only)
+            self._fits = (watched.digest, fits)
+        return fits
+
+
+def _file(row: dict[str, Any]) -> ManifestFile:
+    return ManifestFile(
+        table=row["path"],
+        name=row["file"],
+        rows=row["rows"],
+        size=row["size"],
+        partition=row["partition"],
+        stats=row["stats"],
+    )
+
+
+def _reasons(written: list[dict[str, Any]]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for row in written:
+        found.update(json.loads(row["reasons"]))
+    return found
+
+
+def _newest(written: list[dict[str, Any]]) -> datetime | None:
+    """The latest event time; Spark hands over instants without their zone."""
+    times = [row["newest"].astimezone(UTC) for row in written if row["newest"] is not None]
+    return max(times, default=None)

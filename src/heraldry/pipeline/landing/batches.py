@@ -1,0 +1,95 @@
+"""The batch ledger of a warehouse: a Delta table with one row per batch, written last.
+
+A batch commits to each of its tables in turn. A reader who wants a consistent cut takes the
+latest row of a job here, and either the rows up to that ``_batch`` or, from ``tables``, the
+version of each table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import pyarrow as pa
+
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.layout import DEAD_LETTERS, NAME_KEY
+from heraldry.pipeline.lake.ledger import Manifest
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing.parquet import ParquetWriter
+from heraldry.pipeline.landing.report import BatchReport
+
+BATCHES = "_batches"
+_INSTANT = pa.timestamp("us", "UTC")
+SCHEMA = pa.schema(
+    [
+        ("job", pa.string()),
+        ("batch", pa.int64()),
+        ("run", pa.string()),
+        ("committed", _INSTANT),
+        ("seconds", pa.float64()),
+        ("read", pa.int64()),
+        ("landed", pa.int64()),
+        ("dead", pa.int64()),
+        ("repeated", pa.int64()),
+        ("catalog", pa.string()),
+        ("newest", _INSTANT),
+        ("lag", pa.int64()),
+        ("tables", pa.string()),
+        ("rows", pa.string()),
+    ]
+)
+"""``tables`` is JSON: a table's path and its Delta version; ``rows``: its name and new rows."""
+
+
+def report_of(manifest: Manifest) -> BatchReport:
+    """What a batch did, from its manifest alone."""
+    rows: dict[str, int] = {}
+    dead = 0
+    for file in manifest.files:
+        if file.table == DEAD_LETTERS:
+            dead += file.rows
+        elif not file.table.startswith("_"):  # those are the warehouse's own
+            name = ".".join(json.loads(manifest.tables[file.table][NAME_KEY]))
+            rows[name] = rows.get(name, 0) + file.rows
+    landed = sum(rows.values())
+    return BatchReport(
+        batch=manifest.batch,
+        read=landed + dead + manifest.repeated,
+        landed=landed,
+        dead=dead,
+        repeated=manifest.repeated,
+        seconds=manifest.seconds,
+        tables=rows,
+        reasons=manifest.reasons,
+        catalog=manifest.catalog,
+        newest=manifest.newest,
+        lag=manifest.lag,
+    )
+
+
+def record(committer: Committer, manifest: Manifest, versions: Mapping[str, int]) -> None:
+    """Write the row of a batch whose tables are all committed; once, however often it is tried."""
+    report = report_of(manifest)
+    row = {
+        "job": committer.job,
+        "run": manifest.run,
+        "committed": datetime.now(UTC),
+        "tables": json.dumps(versions),
+        "rows": json.dumps(report.tables),
+    }
+    row |= {name: getattr(report, name) for name in SCHEMA.names if name not in row}
+    writer = ParquetWriter(committer.storage, manifest.batch)
+    files = writer.write(BATCHES, pa.Table.from_pylist([row], schema=SCHEMA))
+    committer.commit(BATCHES, {}, files, manifest.batch)
+
+
+def batches(storage: Storage) -> pa.Table:
+    """Every batch that was committed whole, in the order of jobs and batches."""
+    table = delta.open_table(storage, BATCHES)
+    if table is None:
+        return SCHEMA.empty_table()
+    rows = delta.table_rows(storage, table)
+    return rows.sort_by([("job", "ascending"), ("batch", "ascending")])

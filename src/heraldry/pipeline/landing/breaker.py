@@ -1,0 +1,56 @@
+"""The circuit breaker: a batch of mostly dead letters stops the job before it is committed.
+
+A catalog that was changed by mistake, or a producer gone wrong, would otherwise turn a whole
+stream into letters. Nothing of such a batch is visible; the next run judges it again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from heraldry.errors import PipelineError
+from heraldry.pipeline.landing.report import BatchReport
+
+_LEAST = 100
+_USUAL = 20
+_JUMP = 2.0
+
+
+class Breaker:
+    """Opens where the share of dead letters is beyond the limit, and a jump from what is usual.
+
+    A handful of letters never opens it, and a stream that always has many does not stop at each
+    batch: the share must be more than twice that of the last batches.
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self._limit = limit
+        self._recent: deque[BatchReport] = deque(maxlen=_USUAL)
+
+    def note(self, report: BatchReport) -> None:
+        """Count a committed batch among what is usual."""
+        if report.read:
+            self._recent.append(report)
+
+    def check(self, report: BatchReport) -> None:
+        """Raise PipelineError for a batch that must not be committed."""
+        if self._limit is None or report.dead < _LEAST:
+            return
+        share = report.dead / report.read
+        usual = self._usual()
+        if share <= self._limit or (usual is not None and share <= _JUMP * usual):
+            return
+        causes = sorted(report.reasons.items(), key=lambda item: -item[1])[:3]
+        told = ", ".join(f"{rule} ({count:,})" for rule, count in causes)
+        before = "" if usual is None else f", {usual:.0%} before"
+        reason = (
+            f"{share:.0%} of batch {report.batch} would be dead letters (limit {self._limit:.0%}"
+            f"{before}): {told}. Nothing of it was committed: mend the catalog or the producer and"
+            " run again, or give --breaker off"
+        )
+        raise PipelineError("judged a batch", reason)
+
+    def _usual(self) -> float | None:
+        if not self._recent:
+            return None
+        return sum(one.dead for one in self._recent) / sum(one.read for one in self._recent)

@@ -1,0 +1,47 @@
+"""Committing a prepared batch: every table once, then its row in the batch ledger, then done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.landing import batches
+
+_COMMITTERS = 8
+
+
+def commit_manifest(committer: Committer, ledger: Ledger, manifest: Manifest) -> Mapping[str, int]:
+    """Commit every table of a batch; done ones are skipped by their transaction log.
+
+    The result is the version of each table that holds the batch, by the table's path.
+    """
+    files: dict[str, list[delta.DataFile]] = {path: [] for path in manifest.tables}
+    for file in manifest.files:
+        files[file.table].append(_data_file(file))
+    with ThreadPoolExecutor(_COMMITTERS) as pool:
+        versions = pool.map(
+            lambda path: _commit_table(committer, manifest, path, files[path]), manifest.tables
+        )
+        found = dict(zip(manifest.tables, versions, strict=True))
+    batches.record(committer, manifest, found)
+    ledger.commit(manifest)
+    return found
+
+
+def _data_file(file: ManifestFile) -> delta.DataFile:
+    return delta.DataFile(
+        name=file.name,
+        rows=file.rows,
+        size=file.size,
+        partition=file.partition,
+        stats=file.stats,
+    )
+
+
+def _commit_table(
+    committer: Committer, manifest: Manifest, path: str, files: Sequence[delta.DataFile]
+) -> int:
+    return committer.commit(path, manifest.tables[path], files, manifest.batch)

@@ -1,0 +1,149 @@
+"""Parquet files of one table: compact, and fast to write."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import date, datetime
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from heraldry.pipeline.identities.digests import split_off
+from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement, partition_folder
+from heraldry.pipeline.lake.delta import DataFile
+from heraldry.pipeline.lake.storage import Storage
+
+_SAMPLE = 256
+_TOO_FEW = 64
+_BOUNDED = 1000
+"""Files of fewer rows get no bounds: telling them would cost a good part of writing them."""
+_LONGEST = 64
+_MOST_TABLES = 20_000
+
+_repeating: dict[tuple[str, ...], list[str]] = {}
+"""Which columns of a table repeat their values; a worker learns it once, not in every batch."""
+
+
+class ParquetWriter:
+    """Writes the files of a batch."""
+
+    def __init__(self, storage: Storage, batch: int) -> None:
+        self._storage = storage
+        self._batch = batch
+
+    def write(self, path: str, table: pa.Table, arrangement: Arrangement = PLAIN) -> list[DataFile]:
+        """Write rows into a table's folder, one file per partition, each as it is arranged."""
+        files = []
+        for values, order in arrangement.split(path, table):
+            rows = table if order is None else table.take(order)
+            rows = rows.drop_columns([name for name in values if name in rows.column_names])
+            files.append(self._write(path, rows, values))
+        return files
+
+    def _write(self, path: str, table: pa.Table, values: Mapping[str, str | None]) -> DataFile:
+        """One file, under a name that no retry can take; identities go beside it, not into it."""
+        table, identities = split_off(table)
+        name = f"{partition_folder(values)}part-{self._batch:08d}-{uuid.uuid4()}.parquet"
+        bounded = table.num_rows >= _BOUNDED
+        columns: Any = _dictionaries(path, table) or False
+        with self._storage.sink(f"{path}/{name}") as sink:
+            # What packs closer costs a quarter more to write; compaction does so, once. The Arrow
+            # schema would only repeat the table's own.
+            with pq.ParquetWriter(
+                sink,
+                table.schema,
+                compression="snappy",
+                use_dictionary=columns,
+                store_schema=False,
+                write_statistics=bounded,
+            ) as writer:
+                writer.write_table(table.combine_chunks())
+            size = sink.tell()
+        return DataFile(
+            name=name,
+            rows=table.num_rows,
+            size=size,
+            partition=json.dumps(values),
+            stats=_stats(writer.writer.metadata, table.schema) if bounded else "",
+            identities=identities,
+        )
+
+
+def _dictionaries(path: str, table: pa.Table) -> list[str]:
+    """Columns worth a dictionary: those whose first values mostly repeat."""
+    if table.num_rows < _TOO_FEW:
+        return []
+    key = (path, *table.column_names)
+    known = _repeating.get(key)
+    if known is not None:
+        return known
+    if len(_repeating) >= _MOST_TABLES:
+        _repeating.clear()
+    found: list[str] = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        head = column.slice(0, _SAMPLE).combine_chunks()
+        _collect(field.name, head, found)
+    _repeating[key] = found
+    return found
+
+
+def _stats(metadata: Any, schema: pa.Schema) -> str:
+    """What readers skip files by: rows, and the bounds and nulls of plain columns."""
+    bounds: dict[str, dict[str, Any]] = {"minValues": {}, "maxValues": {}, "nullCount": {}}
+    # A dot in a name looks like a member of a record.
+    bounded = {one.name for one in schema if "." not in one.name and _is_bounded(one.type)}
+    groups = [metadata.row_group(0)] if metadata.num_row_groups == 1 else []
+    columns = (group.column(number) for group in groups for number in range(group.num_columns))
+    for column in columns:
+        name = column.path_in_schema
+        found = column.statistics if name in bounded else None
+        if found is None:
+            continue
+        bounds["nullCount"][name] = found.null_count
+        if found.has_min_max:
+            low, high = _bound(found.min), _bound(found.max)
+            if low is not None and high is not None:
+                bounds["minValues"][name], bounds["maxValues"][name] = low, high
+    return json.dumps({"numRecords": metadata.num_rows, **bounds})
+
+
+@lru_cache
+def _is_bounded(kind: pa.DataType) -> bool:
+    """Numbers with a fraction are not: what is no number has no place among them."""
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind)
+    )
+
+
+def _bound(value: Any) -> Any:
+    """A bound as Delta writes it; None for a text too long to be one."""
+    if isinstance(value, datetime):
+        return f"{value.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else None
+    return value
+
+
+def _collect(name: str, array: pa.Array, found: list[str]) -> None:
+    kind = array.type
+    if pa.types.is_struct(kind):
+        for field, child in zip(kind, array.flatten(), strict=True):
+            _collect(f"{name}.{field.name}", child, found)
+    elif pa.types.is_list(kind):
+        _collect(f"{name}.list.element", array.flatten(), found)
+    elif _is_text(kind) and len(array) >= 2 * pc.count_distinct(array).as_py() > 0:
+        found.append(name)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))

@@ -1,0 +1,62 @@
+"""What runs in Spark's Python workers: lines in, Parquet files per table out."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from heraldry.pipeline.landing.lander import Lander, WorkOrder
+from heraldry.pipeline.sources.source import ReaderFactory
+
+SCHEMA = (
+    "path string, table string, file string, rows bigint, size bigint, partition string,"
+    " stats string, newest timestamp, reasons string, identities binary"
+)
+"""What a partition says of every file it wrote: ``lander.RESULT`` in Spark's words."""
+
+
+def land_partition(
+    order: WorkOrder, reader: ReaderFactory
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function for ``mapInArrow``: it lands a partition and says which files it wrote."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        lander = Lander(order)
+        read = reader().lines
+        held: list[pa.RecordBatch] = []
+        size = 0
+        with _uncollected():
+            for batch in batches:
+                held.append(batch)
+                size += batch.nbytes
+                if size >= lander.appetite:
+                    lines, held, size = read(held), [], 0
+                    if (written := lander.take(lines)) is not None:
+                        yield written
+            if held:
+                lines, held = read(held), []
+                if (written := lander.take(lines)) is not None:
+                    yield written
+            yield lander.finish()
+
+    return run
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector away: batches make many objects and hardly any cycles.
+
+    What was made before, the catalog above all, stays for good and is never looked at again. A
+    worker lives for many partitions, so memory that Arrow keeps for itself is given back.
+    """
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.collect()
+        pa.default_memory_pool().release_unused()

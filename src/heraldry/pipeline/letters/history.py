@@ -1,0 +1,95 @@
+"""What became of replayed letters: a Delta table of its own, only ever added to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.layout import NAME_KEY
+from heraldry.pipeline.lake.storage import Storage
+
+REPLAYS = "_replays"
+CONFIGURATION = {NAME_KEY: json.dumps([REPLAYS])}
+SCHEMA = pa.schema(
+    [
+        ("letter", pa.string()),
+        ("replay", pa.int64()),
+        ("attempt", pa.int64()),
+        ("outcome", pa.string()),
+        ("stage", pa.string()),
+        ("rule", pa.string()),
+        ("message", pa.string()),
+        ("definition", pa.string()),
+        ("table", pa.string()),
+        ("at", pa.timestamp("us", "UTC")),
+        ("catalog", pa.string()),
+    ]
+)
+LANDED, REFUSED, MASKED = "landed", "refused", "masked"
+_KNOWN = ["letter", "replay", "outcome", "catalog"]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All attempts of a warehouse, as far as a replay must know them."""
+
+    rows: pa.Table
+
+    @classmethod
+    def read(cls, storage: Storage) -> History:
+        """The history of a warehouse; empty where nothing was replayed."""
+        table = delta.open_table(storage, REPLAYS)
+        if table is None:
+            return cls(SCHEMA.empty_table())
+        return cls(delta.table_rows(storage, table, _KNOWN))
+
+    def with_rows(self, rows: pa.Table) -> History:
+        """The history with what was just added to it."""
+        return History(pa.concat_tables([self.rows.select(_KNOWN), rows.select(_KNOWN)]))
+
+    @property
+    def last(self) -> int:
+        """The number of the last replay; 0 before the first."""
+        return pc.max(self.rows["replay"]).as_py() or 0
+
+    def letters(self, outcome: str) -> pa.Array:
+        """The letters that once had an outcome."""
+        return self._letters(pc.equal(self.rows["outcome"], outcome))
+
+    def refused(self, catalog: str, attempts: int) -> pa.Array:
+        """The letters that a catalog refused so many times, or more."""
+        same = pc.equal(self.rows["catalog"], catalog)
+        rows = self.rows.filter(pc.and_(same, pc.equal(self.rows["outcome"], REFUSED)))
+        counted = rows.group_by("letter").aggregate([([], "count_all")])
+        return _array(counted.filter(pc.field("count_all") >= attempts)["letter"])
+
+    def attempts(self, letters: pa.Array) -> dict[str, int]:
+        """How often each of some letters was judged again."""
+        tried = pc.not_equal(self.rows["outcome"], MASKED)
+        some = pc.and_(tried, pc.is_in(self.rows["letter"], value_set=letters))
+        counted = self.rows.filter(some).group_by("letter").aggregate([([], "count_all")])
+        return dict(
+            zip(counted["letter"].to_pylist(), counted["count_all"].to_pylist(), strict=True)
+        )
+
+    def _letters(self, mask: pa.ChunkedArray) -> pa.Array:
+        return _array(self.rows["letter"].filter(mask).unique())
+
+
+def replays_of(storage: Storage, letter: str) -> list[dict[str, Any]]:
+    """Every attempt with one letter, the first one first."""
+    table = delta.open_table(storage, REPLAYS)
+    if table is None:
+        return []
+    rows = delta.table_rows(storage, table, where=pc.field("letter") == letter)
+    found: list[dict[str, Any]] = rows.sort_by("replay").to_pylist()
+    return found
+
+
+def _array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

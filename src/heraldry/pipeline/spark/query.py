@@ -1,0 +1,27 @@
+"""Starting the one streaming query of a job, wherever its batches are landed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.settings import LandSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+def start_query(
+    rows: DataFrame, land: Callable[[DataFrame, int], Any], ledger: Ledger, settings: LandSettings
+) -> StreamingQuery:
+    """Hand over every micro-batch: of what is there, or with ``stream`` as it arrives."""
+    writer = (
+        rows.writeStream.foreachBatch(land)
+        .option("checkpointLocation", ledger.storage.url)
+        .queryName("heraldry")
+    )
+    if settings.stream:
+        return writer.trigger(processingTime=f"{settings.interval} seconds").start()
+    return writer.trigger(availableNow=True).start()

@@ -1,0 +1,1 @@
+"""Who watches a job: metrics, logs and lineage while it runs, the status of what is stored."""

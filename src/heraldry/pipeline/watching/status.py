@@ -1,0 +1,174 @@
+"""How a warehouse fares, from what is stored alone: jobs, their last batches, tables, letters."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from heraldry.pipeline.lake.layout import CHECKPOINT
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.landing.batches import batches
+from heraldry.pipeline.letters.deadletters import groups, open_warehouse
+
+RULES = 5
+"""So many rules of dead letters are named, the most frequent first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sum:
+    """Some batches added up; ``read`` is ``landed + dead + repeated``."""
+
+    batches: int
+    read: int
+    landed: int
+    dead: int
+    repeated: int
+    seconds: float
+
+    @property
+    def dead_share(self) -> float:
+        """The share of dead letters in what had not come before."""
+        return self.dead / max(self.landed + self.dead, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """One job, by its checkpoint; ``running`` and ``pending`` need one that is known here.
+
+    ``pending`` is a batch that was prepared and waits to be committed: the next run does that
+    first. ``recent`` adds up the last batches, ``total`` all of them.
+    """
+
+    job: str
+    checkpoint: str | None
+    running: bool | None
+    pending: int | None
+    batch: int | None
+    committed: datetime | None
+    run: str
+    catalog: str
+    newest: datetime | None
+    lag: int | None
+    recent: Sum
+    total: Sum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableStatus:
+    """A table with its rows, and when a batch last brought some."""
+
+    name: str
+    rows: int
+    changed: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """A warehouse: ``letters`` are the open ones, ``rules`` the most frequent reasons."""
+
+    warehouse: str
+    jobs: tuple[JobStatus, ...]
+    tables: tuple[TableStatus, ...]
+    letters: int
+    rules: tuple[tuple[str, int], ...]
+
+
+def status(warehouse: str, checkpoints: Sequence[str] = (), last: int = 20) -> Status:
+    """Look at a warehouse, its own checkpoint and others that are named."""
+    storage = open_warehouse(warehouse)
+    rows = batches(storage).to_pylist()
+    rules: Counter[str] = Counter()
+    for group in groups(warehouse):
+        rules[group.rule] += group.count
+    return Status(
+        warehouse=storage.url,
+        jobs=tuple(_jobs(rows, [storage.join(CHECKPOINT), *checkpoints], last)),
+        tables=tuple(_tables(warehouse, rows)),
+        letters=rules.total(),
+        rules=tuple(rules.most_common(RULES)),
+    )
+
+
+def _jobs(rows: list[dict[str, Any]], checkpoints: Sequence[str], last: int) -> Iterator[JobStatus]:
+    """Jobs that have a checkpoint here, then others that landed something."""
+    ours: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        ours.setdefault(row["job"], []).append(row)
+    for checkpoint in checkpoints:
+        ledger = _ledger(checkpoint)
+        if ledger is not None:
+            yield _job(ledger.job, ours.pop(ledger.job, []), last, ledger)
+    for job, done in ours.items():
+        yield _job(job, done, last, None)
+
+
+def _job(job: str, rows: list[dict[str, Any]], last: int, ledger: Ledger | None) -> JobStatus:
+    newest = [row["newest"] for row in rows if row["newest"] is not None]
+    final = rows[-1] if rows else {}
+    pending = ledger.pending() if ledger is not None else None
+    return JobStatus(
+        job=job,
+        checkpoint=ledger.storage.url if ledger is not None else None,
+        running=is_running(ledger.storage) if ledger is not None else None,
+        pending=pending.batch if pending is not None else None,
+        batch=final.get("batch"),
+        committed=final.get("committed"),
+        run=final.get("run") or "",
+        catalog=final.get("catalog") or "",
+        newest=max(newest, default=None),
+        lag=final.get("lag"),
+        recent=_sum(rows[-last:]),
+        total=_sum(rows),
+    )
+
+
+def _sum(rows: list[dict[str, Any]]) -> Sum:
+    return Sum(
+        batches=len(rows),
+        read=sum(row["read"] for row in rows),
+        landed=sum(row["landed"] for row in rows),
+        dead=sum(row["dead"] for row in rows),
+        repeated=sum(row["repeated"] for row in rows),
+        seconds=sum(row["seconds"] for row in rows),
+    )
+
+
+def _ledger(checkpoint: str) -> Ledger | None:
+    """The ledger of a checkpoint, or None where no job ever used it: looking must not begin one."""
+    storage = Storage.open(checkpoint)
+    name = storage.read("heraldry/job")
+    return Ledger(storage, name.decode()) if name is not None else None
+
+
+def is_running(checkpoint: Storage) -> bool | None:
+    """Whether a process holds the lock of a checkpoint; None where that cannot be seen.
+
+    The lock is shared for a moment, and never waited for.
+    """
+    if not checkpoint.is_local:
+        return None
+    try:
+        with open(os.path.join(checkpoint.url, "heraldry", "lock"), "rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
+def _tables(warehouse: str, rows: list[dict[str, Any]]) -> Iterator[TableStatus]:
+    changed: dict[str, datetime] = {}
+    for row in sorted(rows, key=lambda row: row["committed"]):
+        changed |= dict.fromkeys(json.loads(row["rows"]), row["committed"])
+    for info in tables(warehouse):
+        name = ".".join(info.name)
+        yield TableStatus(name=name, rows=info.rows, changed=changed.get(name))

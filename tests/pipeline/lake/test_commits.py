@@ -1,0 +1,130 @@
+"""Commits to many tables: once, whoever else writes, and without reading what is known."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, Schema
+
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.arrangement import Arrangement
+from heraldry.pipeline.lake.commits import CHECKPOINT_EVERY, Committer
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing.parquet import ParquetWriter
+
+PATH = "d/g/m"
+CONFIGURATION = {"heraldry.definition": "/x", "heraldry.name": json.dumps(["d", "g", "m"])}
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Storage:
+    return Storage.open(str(tmp_path))
+
+
+def write(storage: Storage, *numbers: int) -> list[delta.DataFile]:
+    return ParquetWriter(storage, 0).write(PATH, pa.table({"n": list(numbers)}))
+
+
+def opened(storage: Storage) -> DeltaTable:
+    table = delta.open_table(storage, PATH)
+    assert table is not None
+    return table
+
+
+def numbers(storage: Storage) -> list[int]:
+    found: list[int] = sorted(delta.table_rows(storage, opened(storage))["n"].to_pylist())
+    return found
+
+
+def test_the_first_commit_makes_the_table(storage: Storage) -> None:
+    assert Committer(storage, "job").commit(PATH, CONFIGURATION, write(storage, 1, 2), 0) == 0
+    table = opened(storage)
+    assert table.metadata().name == "d.g.m"
+    assert table.metadata().description == "/x"
+    assert table.metadata().configuration == CONFIGURATION
+    assert table.transaction_version("job") == 0
+    assert numbers(storage) == [1, 2]
+    assert pl.read_delta(storage.join(PATH))["n"].to_list() == [1, 2]
+
+
+def test_a_batch_is_committed_once(storage: Storage) -> None:
+    files = write(storage, 1)
+    committer = Committer(storage, "job")
+    assert committer.commit(PATH, CONFIGURATION, files, 3) == 0
+    assert committer.commit(PATH, CONFIGURATION, files, 3) == 0
+    assert Committer(storage, "job").commit(PATH, CONFIGURATION, files, 3) == 0
+    assert Committer(storage, "other").commit(PATH, CONFIGURATION, write(storage, 2), 3) == 1
+    assert numbers(storage) == [1, 2]
+
+
+def test_batches_follow_one_another_and_others(storage: Storage) -> None:
+    """Whatever others commit in between, nothing is lost and nothing is doubled."""
+    committer = Committer(storage, "job")
+    committer.commit(PATH, CONFIGURATION, write(storage, 0), 0)
+    assert committer.commit(PATH, CONFIGURATION, write(storage, 1), 1) == 1
+    opened(storage).alter.add_columns(Schema.from_arrow(pa.schema([("m", pa.string())])).fields)
+    assert committer.commit(PATH, CONFIGURATION, write(storage, 2), 2) == 3
+    opened(storage).optimize.compact()
+    assert committer.commit(PATH, CONFIGURATION, write(storage, 3), 3) == 5
+    assert numbers(storage) == [0, 1, 2, 3]
+
+
+def test_two_jobs_at_once(storage: Storage) -> None:
+    def land(job: int) -> None:
+        committer = Committer(storage, f"job{job}")
+        for batch in range(10):
+            committer.commit(PATH, CONFIGURATION, write(storage, 100 * job + batch), batch)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(land, range(3)))
+    assert numbers(storage) == [100 * job + batch for job in range(3) for batch in range(10)]
+    assert opened(storage).version() == 29
+
+
+def test_a_table_that_was_removed_is_made_again(storage: Storage) -> None:
+    committer = Committer(storage, "job")
+    for batch in range(3):
+        committer.commit(PATH, CONFIGURATION, write(storage, batch), batch)
+    storage.delete_tree(PATH)
+    assert committer.commit(PATH, CONFIGURATION, write(storage, 3), 3) == 0
+    assert numbers(storage) == [3]
+
+
+def test_logs_get_checkpoints(storage: Storage, tmp_path: Path) -> None:
+    committer = Committer(storage, "job")
+    for batch in range(CHECKPOINT_EVERY + 2):
+        committer.commit(PATH, CONFIGURATION, write(storage, batch), batch)
+    log = tmp_path / PATH / "_delta_log"
+    assert len(list(log.glob("*.checkpoint.parquet"))) == 1
+    assert not list(log.glob(".*"))
+    assert numbers(storage) == list(range(CHECKPOINT_EVERY + 2))
+
+
+def test_partitions_and_bounds_are_told(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heraldry.pipeline.landing.parquet._BOUNDED", 1)
+    shop = Arrangement((("shop", "string"),))
+    rows = pa.table({"n": [1, 2], "shop": ["a b~", None]})
+    files = ParquetWriter(storage, 0).write(PATH, rows, shop)
+    told = {**CONFIGURATION, **shop.configuration}
+    Committer(storage, "job").commit(PATH, told, files, 0)
+    assert opened(storage).metadata().partition_columns == ["shop"]
+    assert pl.read_delta(storage.join(PATH)).sort("n").to_dicts() == rows.to_pylist()
+    assert delta.table_rows(storage, opened(storage)).sort_by("n").to_pylist() == rows.to_pylist()
+    actions = pa.table(opened(storage).get_add_actions(flatten=True))
+    assert sorted(actions["min.n"].to_pylist()) == [1, 2]
+
+
+def test_tables_with_features_are_left_to_delta_rs(storage: Storage) -> None:
+    columns = pa.schema([("n", pa.int64())])
+    table = delta.create_table(storage, PATH, columns, CONFIGURATION)
+    table.alter.set_table_properties({"delta.enableChangeDataFeed": "true"})
+    committer = Committer(storage, "job")
+    assert committer.commit(PATH, CONFIGURATION, write(storage, 1), 0) == 2
+    assert committer.commit(PATH, CONFIGURATION, write(storage, 2), 1) == 3
+    assert committer.commit(PATH, CONFIGURATION, write(storage, 2), 1) == 3
+    assert numbers(storage) == [1, 2]

@@ -1,0 +1,120 @@
+"""The ledger: prepared once, committed once, and one writer at a time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heraldry.errors import WarehouseError
+from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+
+FILE = ManifestFile(table="a/b/c", name="part.parquet", rows=3, size=10)
+MANIFEST = Manifest(batch=5, files=(FILE,), tables={"a/b/c": {"heraldry.name": '["a"]'}})
+
+
+def test_a_job_keeps_its_name(tmp_path: Path) -> None:
+    first = Ledger.open(str(tmp_path))
+    assert first.job.startswith("heraldry-")
+    assert Ledger.open(str(tmp_path)).job == first.job
+    assert Ledger.open(str(tmp_path / "other")).job != first.job
+
+
+def test_a_manifest_is_what_was_prepared(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path))
+    assert ledger.manifest(5) is None
+    ledger.prepare(MANIFEST)
+    assert Ledger.open(str(tmp_path)).manifest(5) == MANIFEST
+
+
+def test_a_commit_is_remembered(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path))
+    ledger.prepare(MANIFEST)
+    ledger.commit(MANIFEST)
+    found = ledger.manifest(5)
+    assert found is not None
+    assert found.committed
+    assert (found.files, found.tables) == (MANIFEST.files, MANIFEST.tables)
+
+
+def test_what_is_pending(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path))
+    assert ledger.pending() is None
+    ledger.prepare(MANIFEST)
+    assert ledger.pending() == MANIFEST
+    ledger.commit(MANIFEST)
+    assert ledger.pending() is None
+
+
+def test_a_draft_is_no_manifest(tmp_path: Path) -> None:
+    """What a kill leaves behind half written does not count, and is written over."""
+    ledger = Ledger.open(str(tmp_path))
+    draft = tmp_path / "heraldry" / "batches" / "000000000005.json.draft"
+    draft.parent.mkdir(parents=True)
+    draft.write_bytes(b'{"batch": 5, "fi')
+    assert ledger.manifest(5) is None
+    ledger.prepare(MANIFEST)
+    assert ledger.manifest(5) == MANIFEST
+    assert not draft.exists()
+
+
+def test_manifests_long_past_are_forgotten(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path))
+    for batch in range(103):
+        manifest = Manifest(batch=batch, files=(), tables={})
+        ledger.prepare(manifest)
+        ledger.commit(manifest)
+    assert ledger.manifest(2) is None
+    assert ledger.manifest(3) is not None
+    assert len(list((tmp_path / "heraldry" / "batches").iterdir())) == 100
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path))
+    with ledger.locked():
+        other = Ledger.open(str(tmp_path))
+        with pytest.raises(WarehouseError, match="another job is landing"), other.locked():
+            pass
+        with Ledger.open(str(tmp_path / "other")).locked():
+            pass
+    with ledger.locked():
+        pass
+
+
+def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
+    code = (
+        "import sys, time\n"
+        "from heraldry.pipeline.lake.ledger import Ledger\n"
+        "with Ledger.open(sys.argv[1]).locked():\n"
+        "    print('locked', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    with child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "locked\n"
+        ledger = Ledger.open(str(tmp_path))
+        with pytest.raises(WarehouseError), ledger.locked():
+            pass
+        child.kill()
+    with ledger.locked():
+        pass
+
+
+def test_a_checkpoint_belongs_to_one_warehouse(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path))
+    ledger.bind("/lake/a")
+    ledger.bind("/lake/a")
+    with pytest.raises(WarehouseError, match="belongs to the warehouse /lake/a"):
+        ledger.bind("/lake/b")
+
+
+def test_a_manifest_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path))
+    ledger.storage.write("heraldry/batches/000000000003.json", b"{")
+    with pytest.raises(WarehouseError, match="manifest of batch 3"):
+        ledger.pending()

@@ -1,0 +1,264 @@
+"""The conservation law over whole runs: batches of any size, kills anywhere, batches repeated.
+
+Catalogs are drawn from definitions of all protocols and payload formats, streams from good
+messages of them, flawed and ambiguous ones, messages of definitions left out, and garbage.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from heraldry.dialects.load import load_bytes
+from heraldry.messages.catalog import MessageCatalog
+from heraldry.messages.sample import sample
+from heraldry.pipeline.identities.duplicates import Window
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.layout import TablePlan
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.landing import batches, committing
+from heraldry.pipeline.landing.batch import BatchLander
+from heraldry.pipeline.landing.breaker import Breaker
+from heraldry.pipeline.landing.catalog_watch import CatalogWatch, fixed
+from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.letters import deadletters
+from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources.files import FilesSource
+from tests.conftest import ROOT
+from tests.pipeline.landing.local_frame import frame_of
+
+EXAMPLES = ("shop/shop", "airport/airport", "orders/orders")
+FORMATS = tuple(path.name for path in sorted((ROOT / "examples/formats").glob("*.xreg.json")))
+FAULTS = ("none", "none", "before", "prepared", "half", "recorded", "again")
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@cache
+def pool() -> dict[str, dict[str, Any]]:
+    """Every example's groups by a unique name, and their schemas beside them."""
+    found: dict[str, dict[str, Any]] = {"messagegroups": {}, "schemagroups": {}}
+    paths = [ROOT / f"examples/{name}.xreg.json" for name in EXAMPLES]
+    paths += [ROOT / "examples/formats" / name for name in FORMATS]
+    for path in paths:
+        document = json.loads(path.read_bytes())
+        for kind, groups in found.items():
+            groups |= document.get(kind, {})
+    return found
+
+
+@cache
+def whole() -> MessageCatalog:
+    return MessageCatalog(load_bytes(msgspec.json.encode(pool()), "pool"))
+
+
+@cache
+def good(xid: str, seed: int) -> bytes:
+    """A message of a definition."""
+    return sample(whole()[xid].compiled, seed=seed).line()
+
+
+def catalog(groups: frozenset[str], twice: str | None) -> bytes:
+    """A catalog of some groups; ``twice`` is there under another name too: ambiguous."""
+    document = {
+        "schemagroups": pool()["schemagroups"],
+        "messagegroups": {name: pool()["messagegroups"][name] for name in sorted(groups)},
+    }
+    if twice is not None:
+        copy = {**pool()["messagegroups"][twice], "messagegroupid": "twice"}
+        document["messagegroups"]["twice"] = copy
+    return msgspec.json.encode(document)
+
+
+def mutated(line: bytes, chance: Random) -> bytes:
+    """A message with a flaw somewhere."""
+    place = chance.randrange(len(line))
+    return chance.choice(
+        (
+            line[:place],
+            line[:place] + bytes([chance.randrange(256)]) + line[place + 1 :],
+            line.replace(b"1", b'"one"', 1),
+            line.replace(b'"type"', b'"tipe"', 1),
+            line.replace(b'":"', b'":[],"x":"', 1),
+        )
+    ).replace(b"\n", b" ")
+
+
+def stream(chance: Random, size: int) -> list[bytes]:
+    """Messages of everything in the pool, some flawed, some nonsense."""
+    xids = [str(one.xid) for one in whole()]
+    found = []
+    for _ in range(size):
+        line = good(chance.choice(xids), chance.randrange(20))
+        kind = chance.random()
+        if kind < 0.3:
+            line = mutated(line, chance)
+        elif kind < 0.4:
+            line = chance.choice((b"", b"{}", b"[]", b"\xff\xfe", b"garbage", b"null"))
+        found.append(line)
+    return found
+
+
+@dataclass
+class Run:
+    """A job over a stream that is killed and started again."""
+
+    folder: Path
+    document: bytes
+    dedupe: bool
+    lander: BatchLander = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """What a new process does: open all there is, and finish what was prepared."""
+        storage = Storage.open(str(self.folder))
+        ledger = Ledger.open(storage.join("_checkpoint"))
+        given = LandSettings(source=f"files:{self.folder}", warehouse=str(self.folder))
+        window = Window.open(ledger.storage, "heraldry/identities", 1000) if self.dedupe else None
+        self.lander = BatchLander(
+            settings=given,
+            committer=Committer(storage, ledger.job),
+            ledger=ledger,
+            source=FilesSource(str(self.folder), given),
+            watch=CatalogWatch(fixed(load_bytes(self.document, "catalog")), 0.0),
+            plan=TablePlan(),
+            run="run",
+            breaker=Breaker(None),
+            window=window,
+        )
+        pending = ledger.pending()
+        if pending is not None:
+            commit_manifest(self.lander.committer, ledger, pending)
+
+    def land(self, lines: list[bytes], first: int, batch: int, fault: str, parts: int) -> None:
+        """A batch, killed at a place and tried again until it is done."""
+        try:
+            with dying(fault):
+                self.lander.land(frame_of(lines, first, parts), batch)
+        except Killed:
+            self.start()
+            self.lander.land(frame_of(lines, first, parts), batch)
+        if fault == "again":
+            self.start()
+            self.lander.land(frame_of(lines, first, parts), batch)
+
+
+@contextmanager
+def dying(fault: str) -> Iterator[None]:
+    """Kill the job: before or after the manifest, among the commits, or before it is marked."""
+    patch = pytest.MonkeyPatch()
+    count = 0
+
+    def die(*_: Any) -> None:
+        raise Killed
+
+    def die_later(*given: Any) -> int:
+        nonlocal count
+        count += 1
+        if count > 1:
+            raise Killed
+        return commit_table(*given)
+
+    commit_table = committing._commit_table
+    if fault == "before":
+        patch.setattr(Ledger, "prepare", die)
+    elif fault == "prepared":
+        patch.setattr(committing, "_commit_table", die)
+    elif fault == "half":
+        patch.setattr(committing, "_commit_table", die_later)
+    elif fault == "recorded":
+        patch.setattr(Ledger, "commit", die)
+    with patch.context():
+        try:
+            yield
+        finally:
+            patch.undo()
+
+
+def places(folder: Path) -> Counter[str]:
+    """Where every message ended, by its place in the stream."""
+    storage = Storage.open(str(folder))
+    found: Counter[str] = Counter()
+    for info in tables(str(folder)):
+        table = delta.open_table(Storage(info.path), "")
+        assert table is not None
+        rows = delta.table_rows(storage, table, ["_position"])
+        found.update(rows["_position"].to_pylist())
+    found.update(letter["position"] for letter in deadletters.letters(str(folder)))
+    return found
+
+
+groups = st.frozensets(st.sampled_from(sorted(pool()["messagegroups"])), min_size=1)
+plans = st.lists(
+    st.tuples(st.integers(1, 30), st.sampled_from(FAULTS), st.integers(1, 3)),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(groups, st.booleans(), plans, st.randoms(use_true_random=False))
+def test_every_message_ends_in_one_place_once(
+    tmp_path_factory: pytest.TempPathFactory,
+    chosen: frozenset[str],
+    double: bool,
+    plan: list[tuple[int, str, int]],
+    chance: Random,
+) -> None:
+    folder = tmp_path_factory.mktemp("lake")
+    run = Run(folder, catalog(chosen, min(chosen) if double else None), dedupe=False)
+    lines = stream(chance, sum(size for size, _, _ in plan))
+    first = 0
+    for batch, (size, fault, parts) in enumerate(plan):
+        run.land(lines[first : first + size], first, batch, fault, parts)
+        first += size
+    assert places(folder) == Counter(f"{number}+0" for number in range(len(lines)))
+    ledger = batches.batches(Storage.open(str(folder)))
+    assert ledger["batch"].to_pylist() == list(range(len(plan)))
+    assert sum(ledger["read"].to_pylist()) == len(lines)
+    assert ledger["read"].to_pylist() == [size for size, _, _ in plan]
+    shutil.rmtree(folder)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(groups, plans, st.randoms(use_true_random=False))
+def test_what_comes_again_is_counted_and_left_out(
+    tmp_path_factory: pytest.TempPathFactory,
+    chosen: frozenset[str],
+    plan: list[tuple[int, str, int]],
+    chance: Random,
+) -> None:
+    folder = tmp_path_factory.mktemp("lake")
+    run = Run(folder, catalog(chosen, None), dedupe=True)
+    lines = stream(chance, sum(size for size, _, _ in plan))
+    first = 0
+    for batch, (size, fault, parts) in enumerate(plan):
+        again = lines[:first][-5:]  # delivered a second time
+        run.land([*lines[first : first + size], *again], first, batch, fault, parts)
+        first += size
+    ledger = batches.batches(Storage.open(str(folder)))
+    total = {name: sum(ledger[name].to_pylist()) for name in ("read", "landed", "dead", "repeated")}
+    assert total["read"] == total["landed"] + total["dead"] + total["repeated"]
+    found = places(folder)
+    assert sum(found.values()) == total["landed"] + total["dead"]
+    shutil.rmtree(folder)

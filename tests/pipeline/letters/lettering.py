@@ -1,0 +1,107 @@
+"""Warehouses with dead letters, made without Spark: as a job's batches would leave them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.layout import DEAD_LETTERS
+from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.landing.lander import Lander, WorkOrder
+from heraldry.pipeline.landing.parquet import ParquetWriter
+from heraldry.pipeline.letters.deadletters import PLACE, SCHEMA, letter_ids
+from heraldry.pipeline.letters.masking import Masker
+from tests.pipeline.landing.without_spark import RECEIVED, lines_of
+
+JOB = "heraldry-test"
+
+
+def land_lines(
+    warehouse: Path,
+    catalog: bytes,
+    lines: Sequence[bytes],
+    *,
+    batch: int = 0,
+    received: datetime = RECEIVED,
+    source: str = "file",
+) -> None:
+    """Land lines as one batch of a job does: rows into tables, the rest into letters."""
+    storage = Storage(str(warehouse))
+    order = WorkOrder(
+        catalog=catalog,
+        external=b"{}",
+        digest="first",
+        storage=storage,
+        job=JOB,
+        batch=batch,
+        received=received,
+    )
+    written = Lander(order).land(lines_of(lines, source)).to_pylist()
+    files = tuple(
+        ManifestFile(table=row["path"], name=row["file"], rows=row["rows"], size=row["size"])
+        for row in written
+    )
+    tables = {row["path"]: json.loads(row["table"]) for row in written}
+    ledger = Ledger.open(f"{warehouse}/_checkpoint")
+    manifest = Manifest(batch=batch, files=files, tables=tables)
+    ledger.prepare(manifest)
+    commit_manifest(Committer(storage, ledger.job), ledger, manifest)
+
+
+def mask_letters(warehouse: Path, rules: Sequence[str], *, batch: int) -> None:
+    """Add the letters of a warehouse once more, masked, as another job's."""
+    storage = Storage(str(warehouse))
+    table = delta.open_table(storage, DEAD_LETTERS)
+    assert table is not None
+    rows = pa.Table.from_pylist(delta.table_rows(storage, table).to_pylist(), schema=SCHEMA)
+    masker = Masker.of(rules)
+    content = [name for name in SCHEMA.names if name not in PLACE]
+    masked = pa.Table.from_pylist(
+        [masker.letter(row) for row in rows.select(content).to_pylist()],
+        schema=pa.schema([SCHEMA.field(name) for name in content]),
+    )
+    for name in PLACE:
+        masked = masked.append_column(name, rows[name])
+    sources = pa.array([f"masked-{name}" for name in rows["source"].to_pylist()])
+    masked = masked.set_column(masked.schema.get_field_index("source"), "source", sources)
+    ids = letter_ids(JOB, sources, rows["position"].combine_chunks())
+    masked = masked.set_column(masked.schema.get_field_index("letter"), "letter", ids)
+    add_letters(warehouse, masked.select(SCHEMA.names).cast(SCHEMA), batch=batch)
+
+
+def add_letters(warehouse: Path, rows: pa.Table, *, batch: int) -> None:
+    """Commit letters as they are."""
+    storage = Storage(str(warehouse))
+    table = delta.open_table(storage, DEAD_LETTERS) or delta.create_table(
+        storage, DEAD_LETTERS, rows.schema, {}
+    )
+    files = ParquetWriter(storage, batch).write(DEAD_LETTERS, rows)
+    delta.commit_files(table, files, f"{JOB}-added", batch)
+
+
+def table_column(warehouse: Path, table: str, column: str) -> list[object]:
+    """A column of a table by its path; empty where there is no table."""
+    storage = Storage(str(warehouse))
+    found = delta.open_table(storage, table)
+    if found is None:
+        return []
+    values: list[object] = delta.table_rows(storage, found, [column])[column].to_pylist()
+    return values
+
+
+def replays(warehouse: Path) -> pa.Table:
+    """The history, in the order of replays and letters."""
+    storage = Storage(str(warehouse))
+    found = delta.open_table(storage, "_replays")
+    assert found is not None
+    rows = delta.table_rows(storage, found)
+    return rows.take(pc.sort_indices(rows, [("replay", "ascending"), ("letter", "ascending")]))
