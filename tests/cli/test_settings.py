@@ -18,7 +18,7 @@ from heraldry.errors import UsageError
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def known() -> dict[str, dict[str, str]]:
+def known() -> dict[str, dict[str, click.Option]]:
     assert isinstance(main, click.Group)
     return options_by_command(main, click.Context(main))
 
@@ -46,10 +46,31 @@ def test_the_example_in_the_reference_is_read(tmp_path: Path) -> None:
     assert found["check"] == {"strict": True}
 
 
-def test_a_single_catalog_may_be_a_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        pytest.param("[match]\ncatalog = 'one/'\n", {"match": {"catalog": ["one/"]}}, id="catalog"),
+        pytest.param(
+            "[status]\ncheckpoint = 'one'\n[replay]\ncheckpoint = 'one'\n",
+            {"status": {"checkpoint": ["one"]}, "replay": {"checkpoint": "one"}},
+            id="repeatable-in-one-command-only",
+        ),
+    ],
+)
+def test_one_of_several_may_be_a_text(text: str, values: object, tmp_path: Path) -> None:
     path = tmp_path / "heraldry.toml"
-    path.write_text("[match]\ncatalog = 'one/'\n")
-    assert read_config(path, known()) == {"match": {"catalog": ["one/"]}}
+    path.write_text(text)
+    assert read_config(path, known()) == values
+
+
+@pytest.mark.parametrize("name", ["maintain", "status"])
+def test_a_variable_names_one_checkpoint(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HERALDRY_CHECKPOINT", "/a folder:with/all")
+    assert isinstance(main, click.Group)
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    found = command.make_context(name, ["--warehouse", "lake"])
+    assert found.params["checkpoint"] == ("/a folder:with/all",)
 
 
 @pytest.mark.parametrize(

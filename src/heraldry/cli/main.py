@@ -114,12 +114,14 @@ def _show(ctx: click.Context, error: HeraldryError) -> None:
     click.echo(f"heraldry: {error}", err=True)
 
 
-def options_by_command(group: click.Group, ctx: click.Context) -> dict[str, dict[str, str]]:
-    """The long names of every command's options, with the parameter each belongs to.
+def options_by_command(
+    group: click.Group, ctx: click.Context
+) -> dict[str, dict[str, click.Option]]:
+    """Every command's options by their long names.
 
     A command with commands of its own has the options of all of them.
     """
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, click.Option]] = {}
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         assert command is not None
@@ -130,9 +132,9 @@ def options_by_command(group: click.Group, ctx: click.Context) -> dict[str, dict
     return found
 
 
-def _options(command: click.Command) -> dict[str, str]:
+def _options(command: click.Command) -> dict[str, click.Option]:
     return {
-        flag.removeprefix("--"): parameter.name or ""
+        flag.removeprefix("--"): parameter
         for parameter in command.params
         if isinstance(parameter, click.Option)
         for flag in parameter.opts

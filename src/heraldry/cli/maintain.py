@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heraldry.cli.output import count, plural, wrap, write_json
-from heraldry.cli.settings import example, option
+from heraldry.cli.settings import checkpoints, example, option
 
 if TYPE_CHECKING:
     from heraldry.pipeline.maintain import Kept, Maintained
@@ -29,13 +29,7 @@ _STEP = 1000
     metavar="NAME",
     help="Only this table, by its name DATABASE.GROUP.MESSAGE; repeatable.",
 )
-@click.option(
-    "--checkpoint",
-    "checkpoints",
-    multiple=True,
-    metavar="DIR",
-    help="Where a job keeps its progress, if not in the warehouse; repeatable.",
-)
+@checkpoints()
 @click.option("--compact", is_flag=True, help="Only make few files of many small ones.")
 @click.option("--vacuum", is_flag=True, help="Only remove files of old versions or without owner.")
 @click.option(
@@ -51,7 +45,7 @@ _STEP = 1000
 def command(
     warehouse: str,
     tables: tuple[str, ...],
-    checkpoints: tuple[str, ...],
+    checkpoint: tuple[str, ...],
     compact: bool,
     vacuum: bool,
     retention: float,
@@ -70,7 +64,7 @@ def command(
         Upkeep(
             warehouse=warehouse,
             tables=tables,
-            checkpoints=checkpoints,
+            checkpoints=checkpoint,
             compact=compact or not vacuum,
             vacuum=vacuum or not compact,
             retention=retention,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,20 @@ def option(name: str, **changes: Any) -> Decorator:
     return click.option(*names, target, **(declared | changes))
 
 
+class _WholeText(click.types.StringParamType):
+    """A text that a variable holds once, whatever characters it has."""
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        """The one value."""
+        return (rv,)
+
+
+def checkpoints() -> Decorator:
+    """The option of a command that looks at all jobs of a warehouse."""
+    told = "Where a job keeps its progress, if not in the warehouse; repeatable."
+    return option("checkpoint", multiple=True, default=(), type=_WholeText(), help=told)
+
+
 def example(line: str) -> str:
     """The end of a command's help: an example, kept on its line."""
     return f"\b\nExample:\n  {line}"
@@ -49,8 +63,8 @@ def find_config(file: str | None) -> Path | None:
     return path if file or path.is_file() else None
 
 
-def read_config(path: Path, options: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """The defaults of a TOML file by command; ``options`` maps command and key to parameter."""
+def read_config(path: Path, options: Mapping[str, Mapping[str, click.Option]]) -> dict[str, Any]:
+    """The defaults of a TOML file by command; ``options`` has the options of each by their key."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
@@ -59,7 +73,7 @@ def read_config(path: Path, options: Mapping[str, Mapping[str, str]]) -> dict[st
 
 
 def _table(
-    path: Path, command: str, table: Any, options: Mapping[str, Mapping[str, str]]
+    path: Path, command: str, table: Any, options: Mapping[str, Mapping[str, click.Option]]
 ) -> dict[str, Any]:
     if command not in options or not isinstance(table, dict):
         known = ", ".join(f"[{name}]" for name in options)
@@ -72,6 +86,6 @@ def _table(
             keys = ", ".join(sorted(known_keys))
             reason = f"{path} sets {key!r} in [{command}], which it does not have"
             raise UsageError(reason, f"settings there are {keys}")
-        several = name in _BY_NAME and _BY_NAME[name].multiple
-        values[known_keys[name]] = [value] if several and isinstance(value, str) else value
+        one = known_keys[name]
+        values[one.name or ""] = [value] if one.multiple and isinstance(value, str) else value
     return values

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heraldry.cli.output import count, plural, table, width, write_json
-from heraldry.cli.settings import example, option
+from heraldry.cli.settings import checkpoints, example, option
 
 if TYPE_CHECKING:
     from heraldry.pipeline.watching.status import JobStatus, Status, Sum
@@ -25,12 +25,7 @@ _ALARM = 0.1
     epilog=example("heraldry status --warehouse lake --watch"),
 )
 @option("warehouse", required=True)
-@option(
-    "checkpoint",
-    multiple=True,
-    default=(),
-    help="Also look at a job with a checkpoint elsewhere; repeatable.",
-)
+@checkpoints()
 @click.option(
     "--last",
     type=click.IntRange(min=1),
