@@ -6,13 +6,14 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 from heraldry.errors import TransportError
-from heraldry.messages.transports.address import Address, addresses
+from heraldry.messages.transports.address import addresses
+from heraldry.messages.transports.kafka_security import PORTS, servers, user
 from heraldry.messages.transports.secrets import Credentials
 from heraldry.messages.transports.transport import CONNECT_SECONDS, Connection
 
@@ -22,8 +23,6 @@ MAX_PARTITION = 2**31 - 1
 REFUSED_SECONDS = 2.0
 """How long to go on when no address accepts a connection: names may have several addresses."""
 
-_SECURITY = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-_PORTS = dict.fromkeys(("kafka", *(name.lower() for name in _SECURITY)), 9092)
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 _TOKEN_SECONDS = 300.0
 _REFUSED = frozenset((KafkaError._ALL_BROKERS_DOWN, KafkaError._RESOLVE))
@@ -51,22 +50,12 @@ _log.addHandler(logging.NullHandler())
 
 
 def settings(connection: Connection) -> list[dict[str, Any]]:
-    """The settings of clients, one for all addresses with the same security, in their order.
-
-    The security is ``security.protocol`` of the address, else its scheme (R84), else PLAINTEXT;
-    an address that replaces those of the catalog may name another by its scheme.
-    """
-    known = addresses(connection, _PORTS)
-    details = connection.endpoint.details or ({},)
-    if connection.address:
-        details = details[:1]
-    grouped: dict[tuple[str, str], list[Address]] = {}
-    for address, detail in zip(known, details, strict=True):
-        grouped.setdefault(_security(connection, address, detail), []).append(address)
+    """The settings of clients, one for all addresses with the same security, in their order."""
+    grouped = servers(connection)
     credentials = connection.secrets(connection.endpoint)
     return [
         {
-            "bootstrap.servers": ",".join(_server(one) for one in group),
+            "bootstrap.servers": ",".join(group),
             "security.protocol": protocol,
             "logger": _log,
             "reconnect.backoff.max.ms": 2000,  # a broker that restarts is found again soon
@@ -79,7 +68,7 @@ def settings(connection: Connection) -> list[dict[str, Any]]:
 
 def topic_path(connection: Connection) -> str | None:
     """The topic that an address names: ``kafka://host:port/topic``."""
-    return addresses(connection, _PORTS)[0].path or None
+    return addresses(connection, PORTS)[0].path or None
 
 
 async def reach(
@@ -112,26 +101,6 @@ def refusal(connection: Connection, error: KafkaError, about: str = "") -> Trans
     )
 
 
-def _security(
-    connection: Connection, address: Address, detail: Mapping[str, Any]
-) -> tuple[str, str]:
-    named = address.scheme.upper()
-    stated = detail.get("security.protocol")
-    if (connection.address or not stated) and named in _SECURITY:
-        protocol = named
-    else:
-        protocol = str(stated or "PLAINTEXT").upper()
-    if protocol not in _SECURITY:
-        told = f"the security.protocol {protocol!r} is unknown"
-        raise TransportError(str(connection.endpoint.xid), told, f"use {', '.join(_SECURITY)}")
-    return protocol, str(detail.get("sasl.mechanism") or "").upper()
-
-
-def _server(address: Address) -> str:
-    host = f"[{address.host}]" if ":" in address.host else address.host
-    return f"{host}:{address.port}"
-
-
 def _tls(credentials: Credentials) -> dict[str, Any]:
     given = {
         "ssl.ca.location": credentials.ca_file,
@@ -154,14 +123,8 @@ def _sasl(connection: Connection, credentials: Credentials, mechanism: str) -> d
             told = "the broker wants a token"
             raise TransportError(xid, told, "set HERALDRY_TOKEN, or HERALDRY_USERNAME and PASSWORD")
         return {"sasl.mechanism": mechanism, "oauth_cb": _token(connection)}
-    if credentials.username is None or credentials.password is None:
-        told = "the broker wants a user and a password"
-        raise TransportError(xid, told, "set HERALDRY_USERNAME and HERALDRY_PASSWORD")
-    return {
-        "sasl.mechanism": mechanism,
-        "sasl.username": credentials.username,
-        "sasl.password": credentials.password,
-    }
+    name, password = user(connection, credentials)
+    return {"sasl.mechanism": mechanism, "sasl.username": name, "sasl.password": password}
 
 
 def _token(connection: Connection) -> Callable[[str], tuple[str, float]]:
@@ -181,12 +144,12 @@ def _reach(
     given_up: threading.Event,
 ) -> tuple[Client, Any]:
     """Ask for the topics until a broker answers; in a thread, because the client blocks."""
-    servers = given["bootstrap.servers"]
+    asked = given["bootstrap.servers"]
     told: list[KafkaError] = []
     try:
         client = create({**given, "error_cb": told.append})
     except KafkaException as error:
-        raise refusal(connection, error.args[0], servers) from None
+        raise refusal(connection, error.args[0], asked) from None
     end = time.monotonic() + CONNECT_SECONDS
     while True:
         client.poll(0)  # serves the callbacks: for a token, and for errors
@@ -196,10 +159,10 @@ def _reach(
             last: KafkaError = error.args[0]
         final = next((one for one in told if one.code() in _FINAL), None)
         if final is not None:
-            raise refusal(connection, final, servers)
+            raise refusal(connection, final, asked)
         now = time.monotonic()
         if any(one.code() in _REFUSED for one in told):
             end = min(end, now + REFUSED_SECONDS)
             told.clear()
         if now > end or given_up.is_set():
-            raise refusal(connection, last, f"no broker answers at {servers}")
+            raise refusal(connection, last, f"no broker answers at {asked}")

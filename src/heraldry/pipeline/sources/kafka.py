@@ -28,11 +28,12 @@ import pyspark
 from heraldry.errors import TemplateError, UsageError
 from heraldry.messages.template import Template
 from heraldry.messages.transports.address import addresses
+from heraldry.messages.transports.kafka_security import PORTS, server
 from heraldry.messages.transports.options import text, whole
 from heraldry.messages.transports.transport import Connection
 from heraldry.model.endpoint import Endpoint
 from heraldry.pipeline.settings import LandSettings
-from heraldry.pipeline.sources.kafka_access import PORTS, client_options, server
+from heraldry.pipeline.sources.kafka_access import client_options
 from heraldry.pipeline.sources.kafka_lines import COLUMNS, KafkaLines
 from heraldry.pipeline.sources.opening_options import DETAILS, refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag

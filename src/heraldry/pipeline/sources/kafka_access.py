@@ -6,17 +6,12 @@ from the environment; they stand in the options of the reader and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from heraldry.errors import TransportError
-from heraldry.messages.transports.address import Address, addresses
+from heraldry.messages.transports.kafka_security import servers, user
 from heraldry.messages.transports.secrets import Credentials
 from heraldry.messages.transports.transport import Connection
-
-SECURITY = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-PORTS = dict.fromkeys(("kafka", *(name.lower() for name in SECURITY)), 9092)
 
 _MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
@@ -30,36 +25,14 @@ def client_options(connection: Connection) -> dict[str, str]:
 
     Servers with another security than the first one are left out: a client knows only one.
     """
-    known = addresses(connection, PORTS)
-    details = connection.endpoint.details or ({},)
-    access = [_security(connection, *pair) for pair in zip(known, details, strict=True)]
-    protocol, mechanism = access[0]
-    servers = [server(one) for one, own in zip(known, access, strict=True) if own == access[0]]
-    found = {"bootstrap.servers": ",".join(servers), "security.protocol": protocol}
+    (protocol, mechanism), group = next(iter(servers(connection).items()))
+    found = {"bootstrap.servers": ",".join(group), "security.protocol": protocol}
     credentials = connection.secrets(connection.endpoint)
     if protocol.endswith("SSL"):
         found |= _tls(connection, credentials)
     if protocol.startswith("SASL"):
-        found |= _sasl(connection, credentials, mechanism)
+        found |= _sasl(connection, credentials, mechanism or "PLAIN")
     return found
-
-
-def server(address: Address) -> str:
-    """An address as the client writes it."""
-    host = f"[{address.host}]" if ":" in address.host else address.host
-    return f"{host}:{address.port}"
-
-
-def _security(
-    connection: Connection, address: Address, detail: Mapping[str, Any]
-) -> tuple[str, str]:
-    named = address.scheme.upper()
-    given = detail.get("security.protocol") or (named if named in SECURITY else "PLAINTEXT")
-    protocol = str(given).upper()
-    if protocol not in SECURITY:
-        told = f"the security.protocol {protocol!r} is unknown"
-        raise TransportError(str(connection.endpoint.xid), told, f"use {', '.join(SECURITY)}")
-    return protocol, str(detail.get("sasl.mechanism") or "PLAIN").upper()
 
 
 def _tls(connection: Connection, credentials: Credentials) -> dict[str, str]:
@@ -88,11 +61,8 @@ def _sasl(connection: Connection, credentials: Credentials, mechanism: str) -> d
     if mechanism not in _MODULES:
         told = f"Spark's connector is not given the sasl.mechanism {mechanism!r}"
         raise TransportError(xid, told, f"given are {', '.join(_MODULES)}")
-    if credentials.username is None or credentials.password is None:
-        told = "the broker wants a user and a password"
-        raise TransportError(xid, told, "set HERALDRY_USERNAME and HERALDRY_PASSWORD")
-    user, password = _quoted(credentials.username), _quoted(credentials.password)
-    login = f"{_MODULES[mechanism]} required username={user} password={password};"
+    name, password = map(_quoted, user(connection, credentials))
+    login = f"{_MODULES[mechanism]} required username={name} password={password};"
     return {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
 
 
