@@ -18,6 +18,8 @@ _FANOUT = 8
 _MAX_FANOUT = 2048
 _SPARE = 1024
 _SLACK = 8  # texts are copied eight bytes at a time
+_OFFSET = 4
+_BASE, _KIND, _TEXT = t.BASE, t.KIND, t.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,49 @@ def _gather(buffer: Any, starts: Any, lengths: Any, offsets: Any, target: Any) -
     return at
 
 
+@kernel
+def _measure(nodes: Any, out: Any, nulls: Any, sizes: Any) -> None:
+    """How many values of every node are null, and how long its texts are at most, together."""
+    for node in range(out.count.shape[0]):
+        base = nodes[node, _BASE]
+        end = base + out.count[node]
+        missing = np.int64(0)
+        size = np.int64(0)
+        for i in range(base, end):
+            missing += out.valid[i] == 0
+        if nodes[node, _KIND] == _TEXT:
+            for i in range(base, end):
+                size += abs(np.int64(out.length[i]))
+        nulls[node] = missing
+        sizes[node] = size
+
+
+@kernel
+def _gather_texts(
+    buffer: Any,
+    nodes: Any,
+    out: Any,
+    firsts: Any,
+    begins: Any,
+    sizes: Any,
+    offsets: Any,
+    target: Any,
+) -> None:
+    """Copy the texts of all nodes, those of each at its place; ``sizes`` is what they take."""
+    for node in range(out.count.shape[0]):
+        if nodes[node, _KIND] == _TEXT:
+            base = nodes[node, _BASE]
+            count = out.count[node]
+            end, first = base + count, firsts[node]
+            sizes[node] = _gather(
+                buffer,
+                out.whole[base:end],
+                out.length[base:end],
+                offsets[first : first + count + 1],
+                target[begins[node] :],
+            )
+
+
 class Arena:
     """Memory for the values of one batch of payloads, used again and again."""
 
@@ -185,7 +230,8 @@ class PayloadReader:
             if not out.full[0] or self._fanout >= _MAX_FANOUT:
                 break
             self._fanout *= 4  # lists are longer here than thought
-        arrays = [self._array(address, child, out) for child in self._nodes[0].children]
+        values = _Values(address, self._nodes, self._tables.nodes, out)
+        arrays = [values.array(child) for child in self._nodes[0].children]
         return verdict, pa.Table.from_arrays(arrays, schema=self._schema)
 
     def _room(self, rows: int) -> int:
@@ -197,17 +243,41 @@ class PayloadReader:
         nodes[1:, t.BASE] = np.cumsum(rooms)[:-1]
         return int(rooms.sum())
 
-    def _array(self, address: np.uintp, number: int, out: Output) -> pa.Array:
-        node = self._nodes[number]
-        base, count = int(self._tables.nodes[number, t.BASE]), int(out.count[number])
+
+class _Values:
+    """The values of all nodes; all texts are copied by one call, as calls cost more than rows."""
+
+    def __init__(
+        self, address: np.uintp, nodes: list[t.Node], table: NDArray[np.int64], out: Output
+    ) -> None:
+        nulls, sizes, firsts, begins = np.zeros((4, len(nodes)), np.int64)
+        _measure(table, out, nulls, sizes)
+        firsts[1:] = np.cumsum(out.count + 1)[:-1]
+        begins[1:] = np.cumsum(sizes)[:-1]
+        offsets = np.empty(int(firsts[-1] + out.count[-1]) + 1, np.int32)
+        data = np.empty(int(begins[-1] + sizes[-1]) + _SLACK, np.uint8)
+        _gather_texts(address, table, out, firsts, begins, sizes, offsets, data)
+        self._nodes, self._out = nodes, out
+        self._offsets, self._data = pa.py_buffer(offsets), pa.py_buffer(data)
+        counted = (table[:, t.BASE], out.count, nulls, firsts, begins, sizes)
+        self._places = list(zip(*(numbers.tolist() for numbers in counted), strict=True))
+
+    def array(self, number: int) -> pa.Array:
+        """The column of one node."""
+        node, out = self._nodes[number], self._out
+        base, count, nulls, first, begin, size = self._places[number]
         part = slice(base, base + count)
-        valid, whole = out.valid[part], out.whole[part]
+        bits = None
+        if nulls:
+            bits = pa.py_buffer(np.packbits(out.valid[part], bitorder="little"))
         if node.kind == t.TEXT:
-            return _gathered(address, whole, out.length[part], valid, node.type)
-        bits, nulls = bitmap(valid)
-        children = [self._array(address, child, out) for child in node.children]
+            offsets = self._offsets.slice(first * _OFFSET, (count + 1) * _OFFSET)
+            buffers = [bits, offsets, self._data.slice(begin, size)]
+            return pa.Array.from_buffers(node.type, count, buffers, nulls)
+        children = [self.array(child) for child in node.children]
         if node.kind == t.RECORD:
             return pa.Array.from_buffers(node.type, count, [bits], nulls, children=children)
+        whole = out.whole[part]
         if node.kind == t.LIST:
             offsets = np.zeros(count + 1, np.int32)
             offsets[1:] = whole
