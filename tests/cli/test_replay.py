@@ -31,7 +31,10 @@ def told(site: Path, *more: str) -> str:
 
 def test_the_summary_adds_up(site: Path) -> None:
     text = told(site)
-    assert text.splitlines()[-1] == "10 letters = 6 landed + 4 refused + 0 masked + 0 skipped"
+    assert (
+        text.splitlines()[-1]
+        == "10 letters = 6 landed + 4 refused + 0 masked + 0 skipped + 0 repeated"
+    )
     assert "default.shop.order   2  rows" in text
     assert "[required]           2  refused" in text
     assert "4 letters = 0 landed + 4 refused" in told(site)
@@ -48,10 +51,16 @@ def test_as_json(site: Path) -> None:
 def test_masked_and_skipped_letters_are_explained(site: Path) -> None:
     mask_letters(site / "lake", ["/data/total"], batch=3)
     text = told(site, "--max-attempts", "1")
-    assert text.splitlines()[-1] == "20 letters = 10 landed + 6 refused + 4 masked + 0 skipped"
+    assert (
+        text.splitlines()[-1]
+        == "20 letters = 10 landed + 6 refused + 4 masked + 0 skipped + 0 repeated"
+    )
     assert "masked letters cannot be replayed" in text
     text = told(site, "--max-attempts", "1")
-    assert text.splitlines()[-1] == "10 letters = 0 landed + 0 refused + 4 masked + 6 skipped"
+    assert (
+        text.splitlines()[-1]
+        == "10 letters = 0 landed + 0 refused + 4 masked + 6 skipped + 0 repeated"
+    )
     assert "tried too often" in text
 
 

@@ -83,7 +83,7 @@ def message(number: int, cause: int) -> bytes:
 def run(warehouse: Path, catalog: bytes = SECOND, **more: Any) -> ReplayReport:
     settings = ReplaySettings(warehouse=str(warehouse), **more)
     report = replay(load_bytes(catalog, "catalog"), settings)
-    total = report.landed + report.refused + report.masked + report.skipped
+    total = report.landed + report.refused + report.masked + report.skipped + report.repeated
     assert report.selected == total
     return report
 

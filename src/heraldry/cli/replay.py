@@ -42,6 +42,7 @@ WHERE = click.option(
     metavar="N",
     help="Leave letters alone that this very catalog has refused so often.",
 )
+@click.option("--repeats", is_flag=True, help="Also land letters whose message has landed since.")
 @option("checkpoint")
 @option("database")
 @option("keep-payload")
@@ -57,6 +58,7 @@ def command(
     dry_run: bool,
     limit: int | None,
     max_attempts: int,
+    repeats: bool,
     checkpoint: str | None,
     database: str | None,
     keep_payload: bool,
@@ -84,6 +86,7 @@ def command(
         with_base=with_base,
         partition_by=partition_by,
         cluster_by=cluster_by,
+        repeats=repeats,
         dry_run=dry_run,
     )
     report = replay(open_catalog(catalog, allow).catalog, settings, on_event=progress)
@@ -101,6 +104,7 @@ def as_json(report: ReplayReport, *, dry_run: bool) -> dict[str, Any]:
         "refused": report.refused,
         "masked": report.masked,
         "skipped": report.skipped,
+        "repeated": report.repeated,
         "finished": report.finished,
         "dry_run": dry_run,
         "seconds": round(report.seconds, 3),
@@ -118,10 +122,13 @@ def _write(report: ReplayReport, *, dry_run: bool) -> None:
         click.echo(f"finished {plural(report.finished, 'replay')} that had been cut short")
     if report.masked:
         click.echo("masked letters cannot be replayed: read their source again")
+    if report.repeated:
+        click.echo("repeated letters did not land: their message has, since it was refused")
     if report.skipped:
         click.echo("skipped letters were tried too often with this catalog (--max-attempts)")
     click.echo(
         f"{plural(report.selected, 'letter')} = {count(report.landed)} landed"
         f" + {count(report.refused)} refused + {count(report.masked)} masked"
-        f" + {count(report.skipped)} skipped" + (" (nothing was written)" if dry_run else "")
+        f" + {count(report.skipped)} skipped + {count(report.repeated)} repeated"
+        + (" (nothing was written)" if dry_run else "")
     )

@@ -16,8 +16,10 @@ from pyspark.errors import PySparkException, StreamingQueryException
 
 from heraldry.errors import HeraldryError, PipelineError, UsageError
 from heraldry.model.catalog import Catalog
-from heraldry.pipeline.identities.duplicates import Window
+from heraldry.pipeline.identities.decided import Replayed
+from heraldry.pipeline.identities.duplicates import IDENTITIES, Window
 from heraldry.pipeline.kernel import path as kernel
+from heraldry.pipeline.lake.checkpoints import note
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.delta import add_columns
 from heraldry.pipeline.lake.layout import CHECKPOINT, DEAD_LETTERS, TablePlan
@@ -36,7 +38,7 @@ from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.opening import open_source
 from heraldry.pipeline.spark.query import start_query
 from heraldry.pipeline.spark.remote import RemoteQuery, open_remote
-from heraldry.pipeline.spark.remote_lander import IDENTITIES, alone
+from heraldry.pipeline.spark.remote_lander import alone
 from heraldry.pipeline.spark.session import open_session
 from heraldry.pipeline.spark.stopping import stop_on_signal
 from heraldry.pipeline.watching.observer import JobInfo, Observer
@@ -79,8 +81,7 @@ class LandJob:
         self.ledger = Ledger.open(checkpoint)
         if settings.checkpoint:
             self.ledger.bind(self._storage.url)
-            # `maintain` must know of batches that are prepared elsewhere.
-            self._storage.write(f"_checkpoints/{self.ledger.job}", self.ledger.storage.url.encode())
+            note(self._storage, self.ledger)
         self._totals = Totals()
         self._failure: BaseException | None = None
         run = new_run_id()
@@ -116,7 +117,8 @@ class LandJob:
         dedupe = self._settings.dedupe
         if dedupe == "off" or (dedupe == "auto" and not self._source.guarantee.repeats):
             return None
-        return Window.open(self.ledger.storage, IDENTITIES, self._settings.dedupe_window)
+        size, beside = self._settings.dedupe_window, Replayed(self._storage, self.ledger.job)
+        return Window.open(self.ledger.storage, IDENTITIES, size, beside)
 
     def finish(self) -> None:
         """Commit what a killed run left prepared, before a changed catalog changes its tables."""

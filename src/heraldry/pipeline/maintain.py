@@ -20,11 +20,10 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement
-from heraldry.pipeline.lake.layout import CHECKPOINT
+from heraldry.pipeline.lake.checkpoints import ledgers
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import open_warehouse, table_paths
-from heraldry.pipeline.replay import FOLDER as REPLAYS
 
 RETENTION = 168.0
 """Hours that files of old versions are kept: a week."""
@@ -36,7 +35,6 @@ TARGET = 128 * 1024 * 1024
 _TRIES = 3
 _KEEP = 100
 _BATCHES = "heraldry/batches"
-_CHECKPOINTS = "_checkpoints"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +79,12 @@ class Maintained:
 def maintain(upkeep: Upkeep) -> Maintained:
     """Look after a warehouse."""
     storage = open_warehouse(upkeep.warehouse)
-    ledgers = [Ledger.open(place) for place in _checkpoints(storage, upkeep.checkpoints)]
-    found = tuple(_tables(storage, upkeep, _pending(ledgers)))
+    known = ledgers(storage, upkeep.checkpoints)
+    found = tuple(_tables(storage, upkeep, _pending(known)))
     missing = sorted(set(upkeep.tables) - {kept.table for kept in found})
     if missing:
         raise WarehouseError(storage.url, f"there is no table {', '.join(missing)}")
-    tidied = (
-        sum(_tidy(ledger, dry_run=upkeep.dry_run) for ledger in ledgers) if upkeep.vacuum else 0
-    )
+    tidied = sum(_tidy(ledger, dry_run=upkeep.dry_run) for ledger in known) if upkeep.vacuum else 0
     return Maintained(tables=found, manifests=tidied)
 
 
@@ -208,18 +204,9 @@ def _remove(storage: Storage, path: str, names: Sequence[str], *, dry_run: bool)
     return freed
 
 
-def _checkpoints(storage: Storage, told: Sequence[str]) -> list[str]:
-    """Where jobs and replays keep their progress: told, the usual place, and noted there."""
-    noted = [storage.read(f"{_CHECKPOINTS}/{name}") for name in storage.names(_CHECKPOINTS)]
-    places = [*told, storage.join(CHECKPOINT), *(place.decode() for place in noted if place)]
-    found = (Storage.open(place) for place in places)
-    unique = dict.fromkeys(url for one in found for url in (one.url, one.join(REPLAYS)))
-    return [place for place in unique if Storage(place).exists("heraldry/job")]
-
-
-def _pending(ledgers: Sequence[Ledger]) -> frozenset[str]:
+def _pending(known: Sequence[Ledger]) -> frozenset[str]:
     """The files that batches will still commit."""
-    manifests = [found for ledger in ledgers if (found := ledger.pending()) is not None]
+    manifests = [found for ledger in known if (found := ledger.pending()) is not None]
     return frozenset(f"{file.table}/{file.name}" for one in manifests for file in one.files)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -17,32 +18,35 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from heraldry.errors import PipelineError, WarehouseError
+from heraldry.messages.identity import identity_of_line
 from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Rejected
 from heraldry.model.catalog import Catalog
+from heraldry.pipeline.identities.digests import NONE, digest
+from heraldry.pipeline.lake import checkpoints
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.fitting import fit_tables
 from heraldry.pipeline.lake.layout import CHECKPOINT, Fit, TablePlan, table_name
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.catalog_watch import Watched
 from heraldry.pipeline.landing.committing import commit_manifest
 from heraldry.pipeline.landing.lander import WorkOrder
+from heraldry.pipeline.landing.letter_windows import LetterWindows
 from heraldry.pipeline.landing.parquet import ParquetWriter
-from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, reland
+from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, Relanded, reland
 from heraldry.pipeline.letters.deadletters import SCHEMA, letter_batches, open_warehouse
 from heraldry.pipeline.letters.history import (
     CONFIGURATION,
     LANDED,
     MASKED,
     REFUSED,
+    REPEATED,
     REPLAYS,
     History,
 )
 from heraldry.pipeline.letters.history import SCHEMA as HISTORY
 from heraldry.pipeline.letters.where import where
-
-FOLDER = "replay"
-"""Where below the checkpoint the ledger of replays is."""
 
 _CHUNK = 50_000
 _CHUNK_BYTES = 64 * 1024 * 1024
@@ -67,20 +71,24 @@ class ReplaySettings:
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     """As for landing: they count for tables that are made by the replay."""
+    repeats: bool = False
+    """Also land letters whose message has landed meanwhile."""
     dry_run: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class ReplayReport:
-    """What a replay did: ``selected`` is ``landed + refused + masked + skipped``.
+    """What a replay did: ``selected`` is all that its counts add up to.
 
-    ``tables`` counts what landed by table, ``rules`` what was refused by rule.
+    ``repeated`` letters did not land, for their message had landed meanwhile. ``tables`` counts
+    what landed by table, ``rules`` what was refused by rule.
     """
 
     landed: int = 0
     refused: int = 0
     masked: int = 0
     skipped: int = 0
+    repeated: int = 0
     finished: int = 0
     """Replays that were killed before, and finished by this one first."""
     seconds: float = 0.0
@@ -90,7 +98,7 @@ class ReplayReport:
     @property
     def selected(self) -> int:
         """All letters that were meant."""
-        return self.landed + self.refused + self.masked + self.skipped
+        return self.landed + self.refused + self.masked + self.skipped + self.repeated
 
     def add(self, outcomes: Mapping[Place, Outcome]) -> None:
         """Count letters that were judged."""
@@ -98,6 +106,8 @@ class ReplayReport:
             if one.table is not None:
                 self.landed += 1
                 self.tables[one.table] += 1
+            elif one.repeated:
+                self.repeated += 1
             else:
                 self.refused += 1
                 self.rules[one.rule or ""] += 1
@@ -167,25 +177,34 @@ class ReplayJob:
         )
         self._fits: Mapping[str, Fit] = {}
         self._left = settings.limit
-        checkpoint = settings.checkpoint or self._storage.join(CHECKPOINT)
-        self._ledger = Ledger.open(f"{checkpoint}/{FOLDER}")
+        self._ledger = self._opened(settings)
         self._committer = Committer(self._storage, self._ledger.job)
-        if settings.checkpoint:
-            self._ledger.bind(self._storage.url)
-            # `maintain` must know of replays that are prepared elsewhere.
-            self._storage.write(
-                f"_checkpoints/{self._ledger.job}", self._ledger.storage.url.encode()
-            )
+        mine = None if settings.dry_run else self._ledger
+        self._windows = None if settings.repeats else LetterWindows(self._storage, mine)
         self._know(History.read(self._storage))
         self.report = ReplayReport()
 
-    def locked(self) -> Any:
+    def _opened(self, settings: ReplaySettings) -> Ledger:
+        """The ledger of replays; a dry run does not begin one."""
+        place = f"{settings.checkpoint or self._storage.join(CHECKPOINT)}/{checkpoints.REPLAYS}"
+        if settings.dry_run:
+            return Ledger.find(place) or Ledger(Storage.open(place), job="")
+        ledger = Ledger.open(place)
+        if settings.checkpoint:
+            ledger.bind(self._storage.url)
+            checkpoints.note(self._storage, ledger)
+        return ledger
+
+    def locked(self) -> AbstractContextManager[None]:
         """One replay at a time; jobs that land may go on beside it."""
-        return self._ledger.locked()
+        return nullcontext() if self._settings.dry_run else self._ledger.locked()
 
     def run(self) -> None:
         """Finish what was killed, then take letters chunk by chunk."""
         self._finish()
+        for place in checkpoints.away(self._storage) if self._windows is not None else ():
+            told = "repeats of that job's letters are not found"
+            self._on_event(f"{place} is not here: {told}")
         if not self._settings.dry_run:
             self._fits = fit_tables(self._storage, self._catalog, self._plan)
         chunk = Chunk()
@@ -205,14 +224,14 @@ class ReplayJob:
             commit_manifest(self._committer, self._ledger, pending)
             self.report.finished += 1
         elif pending is not None:
-            reason = "a replay that was killed is not finished yet"
+            reason = "a replay that was killed, or still runs, is not finished yet"
             raise WarehouseError(self._storage.url, reason, "run it once without --dry-run")
         self._know(History.read(self._storage))
 
     def _know(self, history: History) -> None:
         """Take a history: what landed meanwhile or was refused too often is not judged again."""
         refused = history.refused(self._watched.digest, self._settings.max_attempts)
-        self._done = pa.concat_arrays([history.letters(LANDED), refused])
+        self._done = pa.concat_arrays([history.closed, refused])
         self._history = history
 
     def _sort_out(self, batch: pa.RecordBatch, chunk: Chunk) -> None:
@@ -253,33 +272,74 @@ class ReplayJob:
                 xid = verdict.match.definition.xid
                 name = table_name(self._plan.root(self._catalog, xid), self._plan.database)
                 found[place] = Outcome(str(xid), ".".join(name))
-        return found
+        return self._judged_once(letters, found)
+
+    def _judged_once(self, letters: pa.Table, found: dict[Place, Outcome]) -> dict[Place, Outcome]:
+        """The outcomes of letters that would land, but for those whose message has."""
+        owners = self._owners(letters)
+        if self._windows is None or not owners:
+            return found
+        places = list(found)
+        lines = letters["line"].to_pylist()
+        digests = (
+            digest(identity_of_line(line)) if found[place].table else NONE
+            for place, line in zip(places, lines, strict=True)
+        )
+        told = {"": b"".join(digests)}
+        drop = self._windows.repeated(self._number(), told, {"": places}, owners)
+        again = {places[row] for rows in drop.values() for row in rows.tolist()}
+        return {
+            place: Outcome(one.definition, repeated=True) if place in again else one
+            for place, one in found.items()
+        }
+
+    def _owners(self, letters: pa.Table) -> dict[Place, str]:
+        """The jobs of letters, where those keep identities."""
+        return {} if self._windows is None else self._windows.owners(letters)
+
+    def _number(self) -> int:
+        """The number of the next replay: one that a table has seen would count as committed."""
+        return max(self._history.last, self._ledger.last or 0) + 1
 
     def _replay(self, letters: pa.Table, masked: list[str]) -> None:
         started = time.monotonic()
-        number = max(self._history.last, _last(self._ledger)) + 1
-        found = reland(self._order(number), letters)
+        number = self._number()
+        owners = self._owners(letters)
+        found = reland(self._order(number, identities=bool(owners)), letters)
         if len(found.outcomes) != letters.num_rows:
             reason = f"{letters.num_rows} letters had {len(found.outcomes)} outcomes"
             raise PipelineError("replayed letters", reason)
         told = set(self._history.letters(MASKED).to_pylist())
-        rows = self._rows(number, letters, found.outcomes, [m for m in masked if m not in told])
-        self.report.add(found.outcomes)
-        if not rows.num_rows:
+        masked = [letter for letter in masked if letter not in told]
+        if not (letters.num_rows or masked):
             return
-        manifest = Manifest(
+        with self._alone(owners):
+            if self._windows is not None and owners:
+                drop = self._windows.repeated(number, found.digests, found.places, owners)
+                found = found.without(self._storage, drop)
+            rows = self._rows(number, letters, found.outcomes, masked)
+            manifest = self._manifest(number, found, rows, time.monotonic() - started)
+            self._ledger.prepare(manifest)
+        commit_manifest(self._committer, self._ledger, manifest)
+        self.report.add(found.outcomes)
+        self._know(self._history.with_rows(rows))
+        self._on_event(f"replay {number}: judged {letters.num_rows:,}")
+
+    def _alone(self, owners: Mapping[Place, str]) -> AbstractContextManager[None]:
+        """While it is held, the jobs of some letters decide nothing."""
+        return nullcontext() if self._windows is None else self._windows.deciding(owners.values())
+
+    def _manifest(self, number: int, found: Relanded, rows: pa.Table, seconds: float) -> Manifest:
+        return Manifest(
             batch=number,
             files=(*found.files, *self._written(number, rows)),
             tables={**found.tables, REPLAYS: CONFIGURATION},
             catalog=self._watched.digest,
-            seconds=time.monotonic() - started,
+            seconds=seconds,
+            repeated=sum(one.repeated for one in found.outcomes.values()),
         )
-        self._ledger.prepare(manifest)
-        commit_manifest(self._committer, self._ledger, manifest)
-        self._know(self._history.with_rows(rows))
-        self._on_event(f"replay {number}: judged {letters.num_rows:,}")
 
-    def _order(self, number: int) -> WorkOrder:
+    def _order(self, number: int, *, identities: bool) -> WorkOrder:
         return WorkOrder(
             catalog=self._watched.document,
             external=self._watched.external,
@@ -290,6 +350,7 @@ class ReplayJob:
             received=datetime.now(UTC),
             plan=self._plan,
             fits=self._fits,
+            identities=identities,
         )
 
     def _rows(
@@ -313,7 +374,7 @@ class ReplayJob:
                 | {
                     "letter": letter,
                     "attempt": attempts.get(letter, 0) + 1,
-                    "outcome": REFUSED if one.table is None else LANDED,
+                    "outcome": _outcome(one),
                     "definition": one.definition,
                     "table": one.table,
                     "stage": one.stage,
@@ -330,7 +391,7 @@ class ReplayJob:
             )
 
 
-def _last(ledger: Ledger) -> int:
-    """The number of the last manifest: a smaller one would count as committed already."""
-    names = ledger.storage.names("heraldry/batches")
-    return max((int(n.removesuffix(".json")) for n in names if n.endswith(".json")), default=0)
+def _outcome(one: Outcome) -> str:
+    if one.repeated:
+        return REPEATED
+    return REFUSED if one.table is None else LANDED

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+WINDOW = 10_000_000
+"""How many identities are remembered where nothing else is told."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandSettings:
@@ -29,7 +32,7 @@ class LandSettings:
     """Where messages of sources that cannot be read again are kept first."""
     dedupe: str = "auto"
     """``auto`` (where the source may repeat), ``on`` or ``off``."""
-    dedupe_window: int = 10_000_000
+    dedupe_window: int = WINDOW
     """How many identities are remembered."""
     with_base: bool = False
     """Variants of one message land together in the table of their common base."""

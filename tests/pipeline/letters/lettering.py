@@ -10,6 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from heraldry.pipeline.identities.decided import Replayed
+from heraldry.pipeline.identities.duplicates import IDENTITIES, Window
+from heraldry.pipeline.identities.once import Once, keep_once
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.layout import DEAD_LETTERS
@@ -33,17 +36,24 @@ def land_lines(
     batch: int = 0,
     received: datetime = RECEIVED,
     source: str = "file",
-) -> None:
-    """Land lines as one batch of a job does: rows into tables, the rest into letters."""
+    once: bool = False,
+    checkpoint: str | None = None,
+) -> Manifest:
+    """Land lines as one batch of a job does: rows into tables, the rest into letters.
+
+    With ``once`` the job keeps identities, and leaves out what comes again.
+    """
     storage = Storage(str(warehouse))
+    ledger = Ledger.open(checkpoint or f"{warehouse}/_checkpoint")
     order = WorkOrder(
         catalog=catalog,
         external=b"{}",
         digest="first",
         storage=storage,
-        job=JOB,
+        job=ledger.job if once else JOB,
         batch=batch,
         received=received,
+        identities=once,
     )
     written = Lander(order).land(lines_of(lines, source)).to_pylist()
     files = tuple(
@@ -51,10 +61,23 @@ def land_lines(
         for row in written
     )
     tables = {row["path"]: json.loads(row["table"]) for row in written}
-    ledger = Ledger.open(f"{warehouse}/_checkpoint")
-    manifest = Manifest(batch=batch, files=files, tables=tables)
-    ledger.prepare(manifest)
+    with ledger.deciding():
+        left = Once(files=files)
+        if once:
+            beside = Replayed(storage, ledger.job)
+            window = Window.open(ledger.storage, IDENTITIES, 1000, beside)
+            digests = {row["file"]: row["identities"] for row in written}
+            left = keep_once(storage, window, batch, files, digests)
+        kept = {file.table for file in left.files}
+        manifest = Manifest(
+            batch=batch,
+            files=left.files,
+            tables={path: told for path, told in tables.items() if path in kept},
+            repeated=left.repeated,
+        )
+        ledger.prepare(manifest)
     commit_manifest(Committer(storage, ledger.job), ledger, manifest)
+    return manifest
 
 
 def mask_letters(warehouse: Path, rules: Sequence[str], *, batch: int) -> None:

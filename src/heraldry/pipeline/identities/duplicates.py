@@ -8,7 +8,7 @@ window.remember(found)           # before the batch is decided
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,10 @@ from heraldry.pipeline.identities.runs import Keys, Run, concat, read_run, span_
 from heraldry.pipeline.lake.storage import Storage
 
 Rows = NDArray[np.int64]
+Beside = Callable[[], Iterable[Keys]]
+
+IDENTITIES = "heraldry/identities"
+"""Where in a checkpoint the window of a job is."""
 
 _SHARES = 4
 """Runs grow to this part of the window: the oldest is forgotten as a whole."""
@@ -44,16 +48,20 @@ class Window:
 
     A dead letter that comes again is repeated, and so is one of a message that has landed; a
     message that lands after it was a dead letter is not, for somebody has mended something.
+    ``beside`` tells what others have landed of the same messages; it is asked at every batch.
     """
 
-    def __init__(self, storage: Storage, folder: str, size: int, runs: list[Run]) -> None:
+    def __init__(
+        self, storage: Storage, folder: str, size: int, runs: list[Run], beside: Beside = tuple
+    ) -> None:
         self._storage = storage
+        self._beside = beside
         self._folder = folder
         self._size = size
         self._runs = runs
 
     @classmethod
-    def open(cls, storage: Storage, folder: str, size: int) -> Window:
+    def open(cls, storage: Storage, folder: str, size: int, beside: Beside = tuple) -> Window:
         """The window as it was left, also by a job that was killed anywhere."""
         found = {name: span for name in storage.names(folder) if (span := span_of(name))}
         runs: list[Run] = []
@@ -63,7 +71,7 @@ class Window:
                 storage.delete(f"{folder}/{name}")
             else:
                 runs.append(read_run(storage, folder, name))
-        window = cls(storage, folder, size, runs)
+        window = cls(storage, folder, size, runs, beside)
         window._forget()
         return window
 
@@ -104,10 +112,10 @@ class Window:
         order = np.argsort(known.keys.high, kind="stable")
         keys, dead = known.keys.take(order), known.dead[order]
         letters = Keys(keys.high[dead], keys.low[dead] | _LETTER)
-        for run in self._runs:
-            if run.last < batch:
-                again[order[keys.found_in(run.keys)]] = True
-                again[order[dead][letters.found_in(run.keys)]] = True
+        before = [run.keys for run in self._runs if run.last < batch]
+        for run in (*before, *self._beside()):
+            again[order[keys.found_in(run)]] = True
+            again[order[dead][letters.found_in(run)]] = True
         return again
 
     def _merge(self) -> None:

@@ -7,6 +7,7 @@ changed in between can therefore neither lose nor double a message.
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from heraldry.pipeline.lake.storage import Storage
 
 _KEEP = 100
 _BATCHES = "heraldry/batches"
+_PATIENCE = 60.0
 
 
 class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -70,6 +72,13 @@ class Ledger:
             storage.write("heraldry/job", name)
         return cls(storage, name.decode())
 
+    @classmethod
+    def find(cls, checkpoint: str) -> Ledger | None:
+        """The ledger of a checkpoint, or None where none was begun; nothing is written."""
+        storage = Storage.open(checkpoint)
+        name = storage.read("heraldry/job")
+        return None if name is None else cls(storage, name.decode())
+
     def bind(self, warehouse: str) -> None:
         """A checkpoint belongs to one warehouse: with another, messages would be lost."""
         owner = self.storage.read("heraldry/warehouse")
@@ -89,6 +98,26 @@ class Ledger:
                 raise WarehouseError(self.storage.url, reason, advice)
             yield
 
+    @contextmanager
+    def deciding(self) -> Iterator[None]:
+        """One at a time looks identities up and decides: a job, or a replay of its letters."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            with self.storage.locked("heraldry/deciding") as free:
+                if free:
+                    yield
+                    return
+            if time.monotonic() > end:
+                reason = "another job or replay takes very long to decide a batch"
+                raise WarehouseError(self.storage.url, reason, "try again")
+            time.sleep(0.05)
+
+    @property
+    def last(self) -> int | None:
+        """The number of the last batch that was decided, or None before the first."""
+        names = [name for name in self.storage.names(_BATCHES) if name.endswith(".json")]
+        return int(names[-1].removesuffix(".json")) if names else None
+
     def manifest(self, batch: int) -> Manifest | None:
         """The manifest of a batch that was prepared, or None."""
         data = self.storage.read(_path(batch))
@@ -102,8 +131,8 @@ class Ledger:
 
     def pending(self) -> Manifest | None:
         """The manifest of a batch that was prepared but not committed: only the last can be."""
-        names = [name for name in self.storage.names(_BATCHES) if name.endswith(".json")]
-        found = self.manifest(int(names[-1].removesuffix(".json"))) if names else None
+        last = self.last
+        found = self.manifest(last) if last is not None else None
         return found if found is not None and not found.committed else None
 
     def prepare(self, manifest: Manifest) -> None:

@@ -10,6 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -71,9 +72,25 @@ class BatchLander:
         order = self._order(watched, batch)
         judged = self._few(rows).mapInArrow(land_partition(order, self.source.reader()), SCHEMA)
         written = [row.asDict() for row in judged.collect()]
-        once = self._once(batch, written)
+        # A replay of this job's letters may not decide in between.
+        with nullcontext() if self.window is None else self.ledger.deciding():
+            once = self._once(batch, written)
+            manifest = self._manifest(watched, batch, written, once, time.monotonic() - started)
+            self.breaker.check(report_of(manifest))
+            self.ledger.prepare(manifest)
+        return manifest
+
+    def _manifest(
+        self,
+        watched: Watched,
+        batch: int,
+        written: list[dict[str, Any]],
+        once: Once,
+        seconds: float,
+    ) -> Manifest:
+        """All that is to be known of a batch."""
         kept = {file.table for file in once.files}
-        manifest = Manifest(
+        return Manifest(
             batch=batch,
             files=once.files,
             tables={
@@ -81,15 +98,12 @@ class BatchLander:
             },
             run=self.run,
             catalog=watched.digest,
-            seconds=time.monotonic() - started,
+            seconds=seconds,
             repeated=once.repeated,
             reasons=dict(_reasons(written) - once.reasons),
             newest=_newest(written),
             lag=self.source.lag().messages,
         )
-        self.breaker.check(report_of(manifest))
-        self.ledger.prepare(manifest)
-        return manifest
 
     def _few(self, rows: DataFrame) -> DataFrame:
         """As many partitions as there are cores: each writes a file for every table it meets."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from heraldry.pipeline.identities.duplicates import Rows
+from heraldry.pipeline.identities.once import rewrite
 from heraldry.pipeline.lake.layout import DEAD_LETTERS, NAME_KEY
 from heraldry.pipeline.lake.ledger import ManifestFile
 from heraldry.pipeline.lake.storage import Storage
@@ -28,22 +30,46 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a letter: the table it is in, or the reason it was refused."""
+    """What became of a letter: the table it is in, or the reason it was refused.
+
+    One that is ``repeated`` did not land: a message with its identity is in a table already.
+    """
 
     definition: str | None
     table: str | None = None
     stage: str | None = None
     rule: str | None = None
     message: str | None = None
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Relanded:
-    """The files of some letters that land, the tables' configurations, and every outcome."""
+    """The files of some letters that land, the tables' configurations, and every outcome.
+
+    ``places`` and ``digests`` are those of each file's rows, by its name.
+    """
 
     files: list[ManifestFile] = field(default_factory=list)
     tables: dict[str, dict[str, str]] = field(default_factory=dict)
     outcomes: dict[Place, Outcome] = field(default_factory=dict)
+    places: dict[str, list[Place]] = field(default_factory=dict)
+    digests: dict[str, bytes] = field(default_factory=dict)
+
+    def without(self, storage: Storage, drop: Mapping[str, Rows]) -> Relanded:
+        """The same without some rows of its files: those letters are repeated."""
+        files: list[ManifestFile] = []
+        outcomes = dict(self.outcomes)
+        for file in self.files:
+            rows = drop.get(file.name)
+            left = file if rows is None else rewrite(storage, file, rows)[0]
+            files += [] if left is None else [left]
+            for row in () if rows is None else rows.tolist():
+                place = self.places[file.name][row]
+                outcomes[place] = Outcome(outcomes[place].definition, repeated=True)
+        kept = {file.table for file in files}
+        tables = {path: told for path, told in self.tables.items() if path in kept}
+        return replace(self, files=files, tables=tables, outcomes=outcomes)
 
 
 def reland(order: WorkOrder, letters: pa.Table) -> Relanded:
@@ -91,8 +117,11 @@ def _add_landed(found: Relanded, storage: Storage, row: dict[str, Any], path: st
         )
     )
     partition = json.loads(row["partition"])
+    places = found.places.setdefault(row["file"], [])
+    found.digests[row["file"]] = row["identities"]
     for one in _columns(storage, path, ("_source", "_position", "_definition"), partition):
-        found.outcomes[one["_source"], one["_position"]] = Outcome(one["_definition"], table)
+        places.append((one["_source"], one["_position"]))
+        found.outcomes[places[-1]] = Outcome(one["_definition"], table)
 
 
 def _columns(

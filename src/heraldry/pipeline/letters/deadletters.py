@@ -20,7 +20,7 @@ from heraldry.messages.verdict import Rejected
 from heraldry.pipeline.lake.delta import open_table
 from heraldry.pipeline.lake.layout import DEAD_LETTERS
 from heraldry.pipeline.lake.storage import Storage
-from heraldry.pipeline.letters.history import LANDED, History, replays_of
+from heraldry.pipeline.letters.history import History, replays_of
 
 _INSTANT = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema(
@@ -182,7 +182,7 @@ def letter_batches(
     table = open_table(storage, DEAD_LETTERS)
     if table is None:
         return
-    landed = None if closed else History.read(storage).letters(LANDED)
+    landed = None if closed else History.read(storage).closed
     identified = "letter" in columns or (landed is not None and len(landed) > 0)
     wanted = list(dict.fromkeys([*columns, *(("letter", "source", "position") * identified)]))
     system, root = storage.filesystem()

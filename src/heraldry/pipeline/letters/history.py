@@ -30,7 +30,8 @@ SCHEMA = pa.schema(
         ("catalog", pa.string()),
     ]
 )
-LANDED, REFUSED, MASKED = "landed", "refused", "masked"
+LANDED, REFUSED, MASKED, REPEATED = "landed", "refused", "masked", "repeated"
+_CLOSED = pa.array([LANDED, REPEATED])
 _KNOWN = ["letter", "replay", "outcome", "catalog"]
 
 
@@ -60,6 +61,11 @@ class History:
     def letters(self, outcome: str) -> pa.Array:
         """The letters that once had an outcome."""
         return self._letters(pc.equal(self.rows["outcome"], outcome))
+
+    @property
+    def closed(self) -> pa.Array:
+        """The letters that are done with: their message is in a table."""
+        return self._letters(pc.is_in(self.rows["outcome"], value_set=_CLOSED))
 
     def refused(self, catalog: str, attempts: int) -> pa.Array:
         """The letters that a catalog refused so many times, or more."""

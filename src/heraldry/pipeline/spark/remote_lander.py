@@ -20,7 +20,8 @@ from heraldry.client.catalog_follower import Look
 from heraldry.dialects.load import load_bytes
 from heraldry.errors import PipelineError
 from heraldry.model.catalog import External
-from heraldry.pipeline.identities.duplicates import Window
+from heraldry.pipeline.identities.decided import Replayed
+from heraldry.pipeline.identities.duplicates import IDENTITIES, Window
 from heraldry.pipeline.kernel import path as kernel
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.layout import TablePlan
@@ -34,7 +35,6 @@ from heraldry.pipeline.settings import LandSettings
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-IDENTITIES = "heraldry/identities"
 _CATALOG = "heraldry/catalog"
 _LOCK = "heraldry/batch"
 _PATIENCE = 120.0
@@ -97,6 +97,7 @@ class RemoteLander:
             # Compiled once and kept on disk: the workers of this machine then load it.
             kernel.warm()
         storage, size = self.ledger.storage, self.settings.dedupe_window
+        beside = Replayed(self.storage, self.ledger.job)
         return BatchLander(
             settings=self.settings,
             committer=Committer(self.storage, self.ledger.job),
@@ -106,7 +107,7 @@ class RemoteLander:
             plan=self.plan,
             run=self.run,
             breaker=Breaker(self.settings.breaker),
-            window=Window.open(storage, IDENTITIES, size) if self.deduped else None,
+            window=Window.open(storage, IDENTITIES, size, beside) if self.deduped else None,
         )
 
 
