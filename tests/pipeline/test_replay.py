@@ -17,6 +17,7 @@ from heraldry.errors import UsageError, WarehouseError
 from heraldry.pipeline import replay as replaying
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing import replay_chunk
 from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.replay import ReplayReport, ReplaySettings, replay
 from tests.pipeline.landing.without_spark import RECEIVED
@@ -175,12 +176,27 @@ def test_terms_and_limits_select(warehouse: Path) -> None:
 
 
 def test_a_dry_run_writes_nothing(warehouse: Path) -> None:
-    before = sorted(path.name for path in warehouse.rglob("*.parquet"))
+    before = sorted(warehouse.rglob("*"))
     report = run(warehouse, dry_run=True)
     assert counts(report) == (12, 8, 0, 0)
     assert report.tables == {f"default.shop.{name}": 4 for name in ("order", "refund", "belt")}
-    assert sorted(path.name for path in warehouse.rglob("*.parquet")) == before
+    run(warehouse, dry_run=True, checkpoint=str(warehouse / "progress"))
+    assert sorted(warehouse.rglob("*")) == before
     assert counts(run(warehouse)) == (12, 8, 0, 0)
+
+
+@pytest.mark.parametrize("dry", [True, False], ids=["dry-run", "replay"])
+def test_letters_that_hold_letters_of_other_tools(tmp_path: Path, dry: bool) -> None:
+    """Somebody landed a dead-letter topic as it is: the messages inside are what is wanted."""
+    headers = {"__connect.errors.topic": "belts", "__connect.errors.exception.message": "away"}
+    metadata = {"topic": "connect-dlq", "headers": headers}
+    letter = line({"protocol": "KAFKA", "metadata": metadata, "payload": {"speed": 1}})
+    land_lines(tmp_path, SECOND, [letter, message(1, 3)])
+    assert counts(run(tmp_path, dry_run=True)) == (0, 2, 0, 0)
+    report = run(tmp_path, foreign=True, dry_run=dry)
+    assert counts(report) == (1, 1, 0, 0)
+    assert report.tables == {"default.shop.belt": 1}
+    assert table_column(tmp_path, "default/shop/belt", "speed") == ([] if dry else [1.0])
 
 
 def test_masked_letters_are_told_and_left(warehouse: Path) -> None:
@@ -288,7 +304,7 @@ def test_a_checkpoint_elsewhere_is_noted(warehouse: Path, tmp_path: Path) -> Non
 
 
 def test_small_chunks(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replaying, "_CHUNK", 1)
+    monkeypatch.setattr(replay_chunk, "_CHUNK", 1)
     assert counts(run(warehouse)) == (12, 8, 0, 0)
     assert {row["replay"] for row in replays(warehouse).to_pylist()} == {1, 2}
 

@@ -13,6 +13,7 @@ from heraldry.pipeline import replay as replaying
 from heraldry.pipeline.identities.decided import folder_of
 from heraldry.pipeline.lake import checkpoints
 from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.landing import replay_chunk
 from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.replay import ReplaySettings
 from tests.pipeline.letters.lettering import land_lines, replays, table_column
@@ -91,7 +92,7 @@ def test_over_small_chunks(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in (warehouse / "_checkpoint" / "heraldry" / "identities").iterdir():
         name.unlink()
     land_lines(warehouse, FIRST, [message(1, 1)], batch=1, source="file-1", once=True)
-    monkeypatch.setattr(replaying, "_CHUNK", 1)
+    monkeypatch.setattr(replay_chunk, "_CHUNK", 1)
     assert run(warehouse, dry_run=True).repeated == 1
     report = run(warehouse)
     assert (report.landed, report.repeated) == (6, 1)
@@ -174,7 +175,7 @@ def test_beside_a_job_that_is_sent_the_same(
     """Whichever decides first, the other one finds it."""
     lines = [message(n, 0) for n in range(100, 160)]
     land_lines(warehouse, FIRST, lines, batch=1, source="file-1", once=True)
-    monkeypatch.setattr(replaying, "_CHUNK", 7)
+    monkeypatch.setattr(replay_chunk, "_CHUNK", 7)
     failed: list[Exception] = []
 
     def land() -> None:

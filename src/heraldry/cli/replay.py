@@ -42,6 +42,11 @@ WHERE = click.option(
     metavar="N",
     help="Leave letters alone that this very catalog has refused so often.",
 )
+@click.option(
+    "--foreign",
+    is_flag=True,
+    help="The letters are dead letters of other tools: land the messages inside them.",
+)
 @click.option("--repeats", is_flag=True, help="Also land letters whose message has landed since.")
 @option("checkpoint")
 @option("database")
@@ -58,6 +63,7 @@ def command(
     dry_run: bool,
     limit: int | None,
     max_attempts: int,
+    foreign: bool,
     repeats: bool,
     checkpoint: str | None,
     database: str | None,
@@ -86,6 +92,7 @@ def command(
         with_base=with_base,
         partition_by=partition_by,
         cluster_by=cluster_by,
+        foreign=foreign,
         repeats=repeats,
         dry_run=dry_run,
     )

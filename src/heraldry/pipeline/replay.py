@@ -35,7 +35,9 @@ from heraldry.pipeline.landing.lander import WorkOrder
 from heraldry.pipeline.landing.letter_windows import LetterWindows
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, Relanded, reland
+from heraldry.pipeline.landing.replay_chunk import Chunk
 from heraldry.pipeline.letters.deadletters import SCHEMA, letter_batches, open_warehouse
+from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.history import (
     CONFIGURATION,
     LANDED,
@@ -48,8 +50,6 @@ from heraldry.pipeline.letters.history import (
 from heraldry.pipeline.letters.history import SCHEMA as HISTORY
 from heraldry.pipeline.letters.where import where
 
-_CHUNK = 50_000
-_CHUNK_BYTES = 64 * 1024 * 1024
 _LETTERS = pa.schema([SCHEMA.field(name) for name in COLUMNS])
 
 
@@ -71,6 +71,8 @@ class ReplaySettings:
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     """As for landing: they count for tables that are made by the replay."""
+    foreign: bool = False
+    """The letters are dead letters of other tools: land the messages inside them."""
     repeats: bool = False
     """Also land letters whose message has landed meanwhile."""
     dry_run: bool = False
@@ -125,37 +127,6 @@ def replay(
         job.run()
     job.report.seconds = time.monotonic() - started
     return job.report
-
-
-class Chunk:
-    """Letters that are replayed together: bounded, and no two of one place."""
-
-    def __init__(self) -> None:
-        self.judged: list[pa.RecordBatch] = []
-        self.masked: list[str] = []
-        self.held: list[pa.RecordBatch] = []
-        self._places: set[Place] = set()
-        self._bytes = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it is time to replay it."""
-        return len(self._places) >= _CHUNK or self._bytes >= _CHUNK_BYTES
-
-    def add(self, batch: pa.RecordBatch) -> int:
-        """Take letters, and hold back those whose place is taken: how many were taken."""
-        places = zip(batch["source"].to_pylist(), batch["position"].to_pylist(), strict=True)
-        fresh = []
-        for place in places:
-            fresh.append(place not in self._places)
-            self._places.add(place)
-        mask = pa.array(fresh, pa.bool_())
-        taken = batch.filter(mask)
-        self.judged.append(taken)
-        self._bytes += taken.nbytes
-        if taken.num_rows < batch.num_rows:
-            self.held.append(batch.filter(pc.invert(mask)))
-        return int(taken.num_rows)
 
 
 class ReplayJob:
@@ -249,6 +220,9 @@ class ReplayJob:
     def _next(self, chunk: Chunk) -> Chunk:
         """Replay a chunk; what it held back begins the next one."""
         letters = pa.Table.from_batches(chunk.judged, schema=_LETTERS).combine_chunks()
+        if self._settings.foreign:
+            lines = unwrapped(letters["line"].combine_chunks())
+            letters = letters.set_column(letters.column_names.index("line"), "line", lines)
         self.report.masked += len(chunk.masked)
         if self._settings.dry_run:
             self.report.add(self._judged(letters))

@@ -35,7 +35,7 @@ from heraldry.pipeline.landing.native import with_place
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.places import completed, placed
 from heraldry.pipeline.letters import deadletters
-from heraldry.pipeline.letters.foreign import unwrap
+from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.masking import Masker
 from heraldry.pipeline.sources.lines import Lines
 
@@ -125,7 +125,7 @@ class Lander:
         Few large files cost far less than many small ones, to write and to read.
         """
         if self._order.foreign:
-            lines = _unwrapped(lines)
+            lines = replace(lines, values=unwrapped(lines.values))
         parts = Parts()
         rest = self._by_kernel(lines, parts)
         rest = self._by_fast_path(lines, rest, parts)
@@ -309,14 +309,6 @@ class Crew:
             compiled = self.judge.matcher.definition(xid)
             self._layouts[key] = plan.layout(self.judge.matcher.catalog, compiled)
         return self._layouts[key]
-
-
-def _unwrapped(lines: Lines) -> Lines:
-    """The messages inside dead letters of other tools; what is no such letter stays as it is."""
-    found = [
-        line if (inner := unwrap(line)) is None else inner.line for line in lines.values.to_pylist()
-    ]
-    return replace(lines, values=pa.array(found, pa.binary()))
 
 
 @lru_cache(maxsize=2)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
 from heraldry.errors import MessageError
 from heraldry.messages.json_form import as_text, to_json_pairs
@@ -127,6 +128,12 @@ def unwrap(line: bytes) -> Unwrapped | None:
     members = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     members["metadata"] = msgspec.Raw(msgspec.json.encode(kafka.to_json(original)))
     return Unwrapped(line=msgspec.json.encode(members), origin=origin, reason=reason)
+
+
+def unwrapped(lines: pa.Array) -> pa.Array:
+    """The messages inside dead letters of other tools; what is no such letter stays as it is."""
+    found = (line if (inner := unwrap(line)) is None else inner.line for line in lines.to_pylist())
+    return pa.array(list(found), pa.binary())
 
 
 def wrap(letter: Mapping[str, Any]) -> bytes:
