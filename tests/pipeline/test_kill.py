@@ -98,11 +98,11 @@ class Site:
         ]
 
     @contextmanager
-    def streaming(self) -> Iterator[subprocess.Popen[bytes]]:
+    def streaming(self, *more: str) -> Iterator[subprocess.Popen[bytes]]:
         """The running job in a process group of its own; whatever is left of it is ended."""
         with self.log.open("ab") as log:
             job = subprocess.Popen(
-                self.command("--stream", "--max-per-batch", "200", "--interval", "0.1"),
+                self.command("--stream", "--max-per-batch", "200", "--interval", "0.1", *more),
                 start_new_session=True,
                 stdout=log,
                 stderr=log,
@@ -215,18 +215,20 @@ def test_killed_twenty_times(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 def test_a_stream_ends_when_told(tmp_path: Path, number: signal.Signals) -> None:
-    site = Site(tmp_path)
+    site, lineage = Site(tmp_path), tmp_path / "lineage.jsonl"
     feeder = Feeder(site.inbox, random.Random(1))
     feeder.write()
     feeder.start()
     try:
-        with site.streaming() as job:
+        with site.streaming("--lineage", str(lineage)) as job:
             wait_until(job, site, lambda: site.progress() > 0)
             os.kill(job.pid, number)
             assert job.wait(timeout=120) == 0, site.log.read_text()[-3000:]
     finally:
         feeder.end()
     assert "Traceback" not in site.log.read_text()
+    events = [json.loads(line)["eventType"] for line in lineage.read_text().splitlines()]
+    assert (events[0], events[-1]) == ("START", "ABORT")
     found = site.found()
     assert found
     assert found <= Counter(feeder.tokens)

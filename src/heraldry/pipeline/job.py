@@ -40,7 +40,7 @@ from heraldry.pipeline.spark.query import start_query
 from heraldry.pipeline.spark.remote import RemoteQuery, open_remote
 from heraldry.pipeline.spark.remote_lander import alone
 from heraldry.pipeline.spark.session import open_session
-from heraldry.pipeline.spark.stopping import stop_on_signal
+from heraldry.pipeline.spark.stopping import end_on_term, stop_on_signal
 from heraldry.pipeline.watching.observer import JobInfo, Observer
 from heraldry.pipeline.watching.observers import Observers
 
@@ -131,22 +131,12 @@ class LandJob:
         add_columns(self._storage, DEAD_LETTERS, SCHEMA)
 
     def run(self) -> LandReport:
-        """Start Spark and the query, and wait: for its end, or with ``stream`` for a signal."""
-        remote, master = self._settings.remote, self._settings.master
-        spark = (
-            open_remote(remote) if remote else open_session(master, packages=self._source.packages)
-        )
+        """Land, and wait: for the end of what is there, or with ``stream`` for a signal."""
         self._observers.started()
-        place = remote or spark.sparkContext.master
-        self._observers.event(f"Spark {spark.version} on {place}")
-        if kernel.available() and not remote:
-            # Compiled once and kept on disk: the workers then load it.
-            kernel.warm()
         failure: BaseException | None = None
         try:
-            there = RemoteQuery(self._lander, self._totals, self._observers) if remote else None
-            with self._source.open():
-                failure = self._await(spark) if there is None else there.run(spark)
+            with end_on_term():
+                failure = self._land()
         except BaseException as error:
             failure = error
             raise
@@ -155,6 +145,23 @@ class LandJob:
         if failure is not None:
             _fail(failure)
         return self._totals.report()
+
+    def _land(self) -> BaseException | None:
+        """Open the source, start Spark and the query: why that failed, or None."""
+        remote, master = self._settings.remote, self._settings.master
+        there = RemoteQuery(self._lander, self._totals, self._observers) if remote else None
+        # Before Spark starts: a server that is away is told at once.
+        with self._source.open():
+            if remote:
+                spark = open_remote(remote)
+            else:
+                spark = open_session(master, packages=self._source.packages)
+            place = remote or spark.sparkContext.master
+            self._observers.event(f"Spark {spark.version} on {place}")
+            if kernel.available() and not remote:
+                # Compiled once and kept on disk: the workers then load it.
+                kernel.warm()
+            return self._await(spark) if there is None else there.run(spark)
 
     def _await(self, spark: SparkSession) -> BaseException | None:
         """Wait for the query's end: why it failed, or None."""
@@ -170,6 +177,7 @@ class LandJob:
                 query.awaitTermination()
             except StreamingQueryException as error:
                 self._failure = self._failure or error
+        self._totals.stopped = told.is_set()
         # What failed because it was told to stop is tried again by the next run.
         return None if told.is_set() else self._failure
 

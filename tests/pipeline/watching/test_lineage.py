@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -122,6 +122,17 @@ def test_a_run_that_did_not_complete_says_how_it_ended(
     assert last["eventType"] == kind
     assert ("errorMessage" in last["run"]["facets"]) == (kind == "FAIL")
     check_by_classes(last)
+
+
+def test_a_run_that_a_signal_stopped_is_aborted(tmp_path: Path, lake: Path) -> None:
+    file = tmp_path / "lineage.jsonl"
+    about = info(warehouse=str(lake))
+    lineage = Lineage(str(file), tell=pytest.fail, environ=ENVIRONMENT)
+    lineage.started(about)
+    lineage.ended(about, replace(total(batch()), stopped=True), None)
+    events = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [one["eventType"] for one in events] == ["START", "ABORT"]
+    check_by_classes(events[-1])
 
 
 def test_events_are_what_openlineages_own_classes_take(

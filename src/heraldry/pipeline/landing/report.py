@@ -33,7 +33,7 @@ class BatchReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandReport:
-    """The whole run."""
+    """The whole run; ``stopped`` where a signal ended it."""
 
     read: int
     landed: int
@@ -41,3 +41,4 @@ class LandReport:
     batches: int
     seconds: float
     repeated: int = 0
+    stopped: bool = False

@@ -17,6 +17,7 @@ class Totals:
     dead: int = 0
     repeated: int = 0
     batches: int = 0
+    stopped: bool = False
     started: float = field(default_factory=time.monotonic)
 
     def add(self, report: BatchReport) -> None:
@@ -36,4 +37,5 @@ class Totals:
             repeated=self.repeated,
             batches=self.batches,
             seconds=time.monotonic() - self.started,
+            stopped=self.stopped,
         )

@@ -33,7 +33,7 @@ from heraldry.messages.transports.options import text, whole
 from heraldry.messages.transports.transport import Connection
 from heraldry.model.endpoint import Endpoint
 from heraldry.pipeline.settings import LandSettings
-from heraldry.pipeline.sources.kafka_access import client_options
+from heraldry.pipeline.sources.kafka_access import client_options, reach
 from heraldry.pipeline.sources.kafka_lines import COLUMNS, KafkaLines
 from heraldry.pipeline.sources.opening_options import DETAILS, refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag
@@ -68,6 +68,7 @@ class KafkaSource:
 
     def __init__(self, endpoint: Endpoint, settings: LandSettings) -> None:
         connection = Connection(endpoint=endpoint, usage="consumer")
+        self._connection, self._remote = connection, settings.remote is not None
         given = dict(settings.source_options)
         refuse_strange(given, _KNOWN, prefix=_CLIENT)
         self._options = {
@@ -82,7 +83,12 @@ class KafkaSource:
         self.name = f"{self._server}/{asked}"
 
     def open(self) -> AbstractContextManager[None]:
-        """The connector holds its own connections."""
+        """The connector holds its own connections; that there is a broker is seen first.
+
+        A driver elsewhere may reach one that cannot be reached from here.
+        """
+        if not self._remote:
+            reach(self._connection, self._options["kafka.bootstrap.servers"])
         return nullcontext()
 
     def read(self, spark: SparkSession) -> DataFrame:

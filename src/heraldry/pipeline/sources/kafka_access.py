@@ -6,12 +6,13 @@ from the environment; they stand in the options of the reader and nowhere else.
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 from heraldry.errors import TransportError
 from heraldry.messages.transports.kafka_security import servers, user
 from heraldry.messages.transports.secrets import Credentials
-from heraldry.messages.transports.transport import Connection
+from heraldry.messages.transports.transport import CONNECT_SECONDS, Connection
 
 _MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
@@ -33,6 +34,22 @@ def client_options(connection: Connection) -> dict[str, str]:
     if protocol.startswith("SASL"):
         found |= _sasl(connection, credentials, mechanism or "PLAIN")
     return found
+
+
+def reach(connection: Connection, listed: str) -> None:
+    """See that one of some servers takes connections; TransportError within ten seconds."""
+    places = listed.split(",")
+    reasons = []
+    for place in places:
+        host, _, port = place.rpartition(":")
+        try:
+            seconds = CONNECT_SECONDS / len(places)
+            socket.create_connection((host.strip("[]"), int(port)), timeout=seconds).close()
+        except OSError as error:
+            reasons.append(f"{place}: {error.strerror or 'no answer'}")
+        else:
+            return
+    raise TransportError(str(connection.endpoint.xid), "; ".join(reasons), "is the broker running?")
 
 
 def _tls(connection: Connection, credentials: Credentials) -> dict[str, str]:

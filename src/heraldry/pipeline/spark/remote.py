@@ -75,6 +75,7 @@ class RemoteQuery:
         with stop_on_signal(query) as told:
             failure = self._watch(query)
         self._report()
+        self._totals.stopped = told.is_set()
         return None if told.is_set() else failure
 
     def _watch(self, query: StreamingQuery) -> BaseException | None:

@@ -1,4 +1,4 @@
-"""Stopping a running query by a signal."""
+"""Stopping a job by a signal: before its query runs, and while it does."""
 
 from __future__ import annotations
 
@@ -12,6 +12,23 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _SECONDS = 30.0
+
+
+@contextmanager
+def end_on_term() -> Iterator[None]:
+    """SIGTERM raises SystemExit, as SIGINT raises KeyboardInterrupt: what is open is closed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -153,7 +153,7 @@ class Lineage:
     def ended(self, info: JobInfo, report: LandReport, error: BaseException | None) -> None:
         """Tell of the end, with all tables of the run, and wait a little until it is told."""
         kind = "COMPLETE" if error is None else "FAIL"
-        if isinstance(error, KeyboardInterrupt | SystemExit):
+        if report.stopped or isinstance(error, KeyboardInterrupt | SystemExit):
             kind = "ABORT"
         text = str(error) or type(error).__name__
         told = self._moment(kind, info, self._tables, error=text if kind == "FAIL" else "")
