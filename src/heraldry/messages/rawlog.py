@@ -21,6 +21,7 @@ from pathlib import Path
 from zlib import crc32
 
 from heraldry.errors import RawLogError
+from heraldry.messages.rawlog_times import read_times, times_path
 
 MARK = "end"
 """The file that says how much is durable; written after every sync."""
@@ -86,6 +87,10 @@ class Piece:
             told = f"has not the {self.count} messages from {self.first} that it had"
             raise RawLogError(self.path, told, "the file was changed by somebody else")
         return found
+
+    def times(self) -> list[int | None]:
+        """When each was taken in, in microseconds; None where that is not known."""
+        return read_times(Path(self.path), self.first, self.count)
 
 
 class RawLog:
@@ -172,7 +177,9 @@ class RawLog:
         for first, after in pairwise(known):
             if after > before:
                 return
-            segment_path(self.folder, first).unlink(missing_ok=True)
+            path = segment_path(self.folder, first)
+            path.unlink(missing_ok=True)
+            times_path(path).unlink(missing_ok=True)
 
     def _readers(self) -> list[str]:
         try:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Self
 
 from heraldry.errors import RawLogError
 from heraldry.messages.rawlog import MARK, SOURCE, Mark, segment_path, segments
+from heraldry.messages.rawlog_times import time_record, times_path, whole_records
 
 _LOCK, _NAME = "lock", "name"
 _CHUNK = 1024 * 1024
@@ -44,12 +46,14 @@ class RawLogWriter:
         *,
         source: str | None = None,
         limits: SegmentLimits | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.folder = Path(folder).absolute()
         self.syncs = 0
         self._source, self._limits = source, limits or SegmentLimits()
+        self._clock = clock
         self._held: list[bytes] = []
-        self._lock = self._file = self._mark = -1
+        self._lock = self._file = self._times = self._mark = -1
         self._segment = self._size = self._number = 0
 
     def __enter__(self) -> Self:
@@ -100,6 +104,7 @@ class RawLogWriter:
         try:
             if self._is_full():
                 self._begin(self._number)
+            _write_all(self._times, time_record(self._number, int(self._clock() * 1e6)))
             _write_all(self._file, data)
             os.fsync(self._file)
             self._note(self._number + len(lines), self._size + len(data))
@@ -111,10 +116,10 @@ class RawLogWriter:
 
     def close(self) -> None:
         """Let another process write; what was not synced is forgotten."""
-        for handle in (self._file, self._mark, self._lock):
+        for handle in (self._file, self._times, self._mark, self._lock):
             if handle >= 0:
                 os.close(handle)
-        self._file = self._mark = self._lock = -1
+        self._file = self._times = self._mark = self._lock = -1
         self._held = []
 
     def _open(self) -> None:
@@ -160,7 +165,10 @@ class RawLogWriter:
         mark = self._noted()
         if mark.segment != segment:
             mark = Mark(number=segment, segment=segment)
-        self._file = os.open(segment_path(self.folder, segment), os.O_RDWR)
+        path = segment_path(self.folder, segment)
+        self._file = os.open(path, os.O_RDWR)
+        self._times = os.open(times_path(path), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        os.ftruncate(self._times, whole_records(os.fstat(self._times).st_size))
         size = os.fstat(self._file).st_size
         if size < mark.size:
             told = f"segment {segment} has lost {mark.size - size} bytes that were durable"
@@ -184,14 +192,17 @@ class RawLogWriter:
         """Begin a segment; its name must be durable as well."""
         path = segment_path(self.folder, number)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
+        times = os.open(times_path(path), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
         folder = os.open(self.folder, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
-        if self._file >= 0:
-            os.close(self._file)
-        self._file, self._segment, self._size, self._number = file, number, 0, number
+        for handle in (self._file, self._times):
+            if handle >= 0:
+                os.close(handle)
+        self._file, self._times = file, times
+        self._segment, self._size, self._number = number, 0, number
 
     def _note(self, number: int, size: int) -> None:
         """Tell readers how much is durable; late is no harm, so this is not flushed."""

@@ -16,7 +16,12 @@ from heraldry.model.endpoint import Endpoint
 from heraldry.model.xid import Xid
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.intake import IntakeSource
-from heraldry.pipeline.sources.raw_log import RawLogDataSource, RawLogSource, RawLogStreamReader
+from heraldry.pipeline.sources.raw_log import (
+    RawLogDataSource,
+    RawLogLines,
+    RawLogSource,
+    RawLogStreamReader,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,6 +61,18 @@ def test_a_range_is_read_by_pieces(tmp_path):
     reader = stream(tmp_path)
     assert rows(reader, 5, 320) == [(number, line(number)) for number in range(5, 320)]
     assert rows(reader, 7, 7) == []
+
+
+def test_lines_have_the_time_they_were_taken_in(tmp_path):
+    """What is no event has no other time: it tells how fresh a table is."""
+    with RawLogWriter(tmp_path, clock=lambda: 1_700_000_000.0) as log:
+        log.append([line(0), line(1)])
+        log.sync()
+    reader = stream(tmp_path)
+    (part,) = reader.partitions({"number": 0}, {"number": 2})
+    lines = RawLogLines("mqtt://broker/x").lines(list(reader.read(part)))
+    assert lines.times is not None
+    assert [time.timestamp() for time in lines.times.to_pylist()] == [1_700_000_000.0] * 2
 
 
 def test_admission_and_available_now(tmp_path):

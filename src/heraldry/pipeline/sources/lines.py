@@ -13,8 +13,9 @@ class Lines:
 
     ``values`` are messages as JSON lines (``messages.line``), ``sources`` a dictionary array of
     texts, ``positions`` texts that name each line within its source, for ever the same. ``times``
-    are the broker's own timestamps, where there are any: they become ``ce_time`` of messages that
-    are no events. ``received`` is given where lines were received at another time than now.
+    are the broker's own timestamps, else when an intake took them, where there are any: they become
+    ``ce_time`` of messages that are no events. ``received`` is given where lines were received at
+    another time than now.
     """
 
     values: pa.Array

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 FORMAT = "heraldry_raw_log"
-SCHEMA = "value binary, position bigint"
+SCHEMA = "value binary, position bigint, taken timestamp"
 
-_ARROW = pa.schema([("value", pa.binary()), ("position", pa.int64())])
+_ARROW = pa.schema(
+    [("value", pa.binary()), ("position", pa.int64()), ("taken", pa.timestamp("us", "UTC"))]
+)
 _BATCH = 1_000_000
 _ROWS = 10_000
 _SMALLEST, _LARGEST = 1024 * 1024, 64 * 1024 * 1024
@@ -63,7 +65,7 @@ class RawLogSource:
         return nullcontext()
 
     def read(self, spark: SparkSession) -> DataFrame:
-        """The stream of lines with their numbers: ``value`` binary, ``position``."""
+        """The stream of lines with their numbers, and when they were taken in."""
         spark.dataSource.register(RawLogDataSource)
         return (
             spark.readStream.format(FORMAT)
@@ -94,11 +96,12 @@ class RawLogLines:
 
     def lines(self, batches: Sequence[pa.RecordBatch]) -> Lines:
         """The lines of some batches."""
-        values = pa.concat_arrays([batch.column("value") for batch in batches])
-        numbers = pa.concat_arrays([batch.column("position") for batch in batches])
+        values, numbers, times = (
+            pa.concat_arrays([batch.column(name) for batch in batches]) for name in _ARROW.names
+        )
         codes = pa.repeat(pa.scalar(0, pa.int32()), len(values))
         sources = pa.DictionaryArray.from_arrays(codes, pa.array([self._source], pa.string()))
-        return Lines(values, sources, numbers.cast(pa.string()))
+        return Lines(values, sources, numbers.cast(pa.string()), times)
 
 
 class RawLogDataSource(DataSource):
@@ -110,7 +113,7 @@ class RawLogDataSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        """A line, and its number."""
+        """A line, its number, and when it was taken in."""
         return SCHEMA
 
     def streamReader(self, schema: StructType) -> RawLogStreamReader:  # noqa: N802 - Spark's name
@@ -181,12 +184,13 @@ class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The lines of a piece."""
         assert isinstance(partition, RawLogPartition)
         piece = partition.piece
-        lines = piece.lines()
+        lines, times = piece.lines(), piece.times()
         for begin in range(0, len(lines), _ROWS):
             values = pa.array(lines[begin : begin + _ROWS], pa.binary())
             first = piece.first + begin
             numbers = pa.array(range(first, first + len(values)), pa.int64())
-            yield pa.RecordBatch.from_arrays([values, numbers], schema=_ARROW)
+            taken = pa.array(times[begin : begin + _ROWS], _ARROW.field("taken").type)
+            yield pa.RecordBatch.from_arrays([values, numbers, taken], schema=_ARROW)
 
     def commit(self, end: dict[str, int]) -> None:
         """Nothing before this is asked for again."""
