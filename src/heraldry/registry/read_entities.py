@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from heraldry.errors import RegistryError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from heraldry.store.rows import Row
 
 _PIECE: Final = 64 * 1024
+_BIRTH: Final = ("createdat", "modifiedat")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,8 +265,12 @@ class Reading:
         return f"{tag}-{row.id}-{row.attributes['epoch']}-d" if tag and row is not None else ""
 
     def _revision(self) -> str:
-        revision = self.session.revision
-        return "" if revision is None else f"r{revision}"
+        """Changes with every write; another registry at this address has other tags."""
+        revision, state = self.session.revision, self.session.state
+        if revision is None:
+            return ""
+        told = [state.id, *(str(state.attributes.get(name)) for name in _BIRTH)]
+        return f"r{revision}-{blake2b(repr(told).encode(), digest_size=6).hexdigest()}"
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
