@@ -67,7 +67,7 @@ def test_land_tables_and_dead_letters(spark: SparkSession, here: Path, examples:
     report = json.loads(again.stdout)
     assert report.pop("seconds") >= 0
     nothing = dict.fromkeys(("read", "landed", "dead", "repeated", "batches"), 0)
-    assert report == nothing | {"warehouse": "lake"}
+    assert report == nothing | {"reasons": {}, "nearest": {}, "warehouse": "lake"}
 
     _check_tables(here)
     _check_letters()

@@ -60,6 +60,7 @@ def test_machines_get_one_object(lake: Warehouse) -> None:
     assert found["dead_letters"] == {
         "open": 3,
         "rules": [{"rule": "type", "count": 2}, {"rule": "required", "count": 1}],
+        "nearest": [],
     }
 
 

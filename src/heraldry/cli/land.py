@@ -70,6 +70,8 @@ def summary(report: LandReport, warehouse: str) -> dict[str, object]:
         "repeated": report.repeated,
         "batches": report.batches,
         "seconds": round(report.seconds, 3),
+        "reasons": dict(report.reasons),
+        "nearest": dict(report.nearest),
         "warehouse": warehouse,
     }
 

@@ -71,6 +71,7 @@ def as_json(found: Status) -> dict[str, Any]:
         "dead_letters": {
             "open": found.letters,
             "rules": [{"rule": rule, "count": number} for rule, number in found.rules],
+            "nearest": [{"definition": xid, "count": number} for xid, number in found.nearest],
         },
     }
 
@@ -109,12 +110,18 @@ def _write(found: Status, now: datetime) -> None:
         _write_job(job, now)
     rows = [(one.name, count(one.rows), "rows", _ago(one.changed, now)) for one in found.tables]
     for line in table(rows, right=[1]):
-        click.echo(line if len(line) <= width() else line[: width() - 1] + "…")
+        click.echo(_cut(line))
     letters = plural(found.letters, "open dead letter")
     rules = ", ".join(f"{rule} {count(number)}" for rule, number in found.rules)
     click.echo(f"{letters}: {rules}" if rules else letters)
+    for xid, number in found.nearest:
+        click.echo(_cut(f"  {count(number)} near {xid}"))
     if not found.jobs:
         click.echo(f"no job has landed anything in {found.warehouse}")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= width() else line[: width() - 1] + "…"
 
 
 def _write_job(job: JobStatus, now: datetime) -> None:

@@ -300,7 +300,8 @@ def test_read_is_landed_and_dead_and_repeated(storage: Storage, tmp_path: Path) 
     once = keep_once(storage, window, 0, files, digests)
     assert [(file.table, file.rows) for file in once.files] == [("t", 3), (DEAD_LETTERS, 2)]
     assert once.repeated == 4
-    assert once.reasons == {"required": 1}
+    (gone,) = once.letters
+    assert gone["rule"].to_pylist() == ["required"]
     for file in once.files:
         assert pq.read_table(tmp_path / file.table / file.name).num_rows == file.rows
     assert sum(file.rows for file in once.files) + once.repeated == 9
@@ -310,7 +311,7 @@ def test_a_batch_without_repeats_keeps_its_files(storage: Storage) -> None:
     file = written(storage, "t", TABLE.slice(0, 2))
     window = Window.open(storage, FOLDER, 100)
     once = keep_once(storage, window, 0, [file], {file.name: keys_of(1, 2)})
-    assert (once.files, once.repeated, once.reasons) == ((file,), 0, {})
+    assert (once.files, once.repeated, once.letters) == ((file,), 0, ())
 
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "not compiled"])

@@ -32,13 +32,16 @@ def values(text: bytes) -> dict[str, str]:
 def test_two_batches_are_added_up() -> None:
     metrics = JobMetrics(clock=lambda: NOON.timestamp() + 30)
     metrics.started(info())
-    metrics.batch(info(), batch())
+    metrics.batch(info(), batch(nearest={"/messagegroups/orders/messages/placed": 1}))
     metrics.batch(info(), batch(1, seconds=700.0, reasons={}, lag=None))
     found = values(metrics.text())
     assert found["heraldry_rows_read_total"] == "20"
     assert found['heraldry_landed_total{table="default.orders.placed"}'] == "12"
     assert found['heraldry_dead_letters_total{rule="type"}'] == "1"
     assert found['heraldry_dead_letters_total{rule=""}'] == "1"
+    near = 'heraldry_dead_letters_nearest_total{definition="%s"}'
+    assert found[near % "/messagegroups/orders/messages/placed"] == "1"
+    assert found[near % ""] == "1"
     assert found["heraldry_repeated_total"] == "2"
     assert found["heraldry_batches_total"] == "2"
     assert found['heraldry_batch_seconds_bucket{le="0.25"}'] == "0"

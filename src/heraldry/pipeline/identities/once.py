@@ -7,9 +7,8 @@ before the batch is decided.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -25,11 +24,11 @@ from heraldry.pipeline.lake.storage import Storage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Once:
-    """The files of a batch that are left, how many rows went, and the reasons of letters gone."""
+    """The files of a batch that are left, how many rows went, and the letters among those."""
 
     files: tuple[ManifestFile, ...]
     repeated: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
+    letters: tuple[pa.Table, ...] = ()
 
 
 def keep_once(
@@ -46,7 +45,7 @@ def keep_once(
     letters = {file.name for file in files if file.table == DEAD_LETTERS}
     found = window.repeated(batch, digests, letters)
     kept: list[ManifestFile] = []
-    reasons: Counter[str] = Counter()
+    lost: list[pa.Table] = []
     for file in files:
         drop = found.drop.get(file.name)
         if drop is None:
@@ -55,9 +54,9 @@ def keep_once(
         left, gone = rewrite(storage, file, drop)
         kept += [left] if left is not None else []
         if file.name in letters:
-            reasons.update(gone["rule"].to_pylist())
+            lost.append(gone)
     window.remember(found)
-    return Once(files=tuple(kept), repeated=found.count, reasons=reasons)
+    return Once(files=tuple(kept), repeated=found.count, letters=tuple(lost))
 
 
 def rewrite(

@@ -38,8 +38,9 @@ class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything a batch wrote; ``tables`` maps a table's path to its configuration.
 
-    ``repeated`` counts what had come before, ``reasons`` the dead letters by rule; ``catalog`` is
-    the digest of the catalog that judged, ``newest`` the latest event time.
+    ``repeated`` counts what had come before, ``reasons`` the dead letters by rule, ``nearest`` by
+    definition; ``catalog`` is the digest of the catalog that judged, ``newest`` the latest event
+    time.
     """
 
     batch: int
@@ -51,6 +52,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
     repeated: int = 0
     reasons: Mapping[str, int] = {}
+    nearest: Mapping[str, int] = {}
     newest: datetime | None = None
     lag: int | None = None
 

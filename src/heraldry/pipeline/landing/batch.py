@@ -26,6 +26,7 @@ from heraldry.pipeline.landing.committing import commit_manifest
 from heraldry.pipeline.landing.lander import WorkOrder
 from heraldry.pipeline.landing.report import BatchReport
 from heraldry.pipeline.landing.worker import SCHEMA, land_partition
+from heraldry.pipeline.letters.nearest import bounded, nearest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -90,6 +91,8 @@ class BatchLander:
     ) -> Manifest:
         """All that is to be known of a batch."""
         kept = {file.table for file in once.files}
+        gone = Counter(rule for letters in once.letters for rule in letters["rule"].to_pylist())
+        near = sum(map(nearest, once.letters), Counter[str]())
         return Manifest(
             batch=batch,
             files=once.files,
@@ -100,7 +103,8 @@ class BatchLander:
             catalog=watched.digest,
             seconds=seconds,
             repeated=once.repeated,
-            reasons=dict(_reasons(written) - once.reasons),
+            reasons=dict(_sum(written, "reasons") - gone),
+            nearest=bounded(_sum(written, "nearest") - near),
             newest=_newest(written),
             lag=self.source.lag().messages,
         )
@@ -155,10 +159,10 @@ def _file(row: dict[str, Any]) -> ManifestFile:
     )
 
 
-def _reasons(written: list[dict[str, Any]]) -> Counter[str]:
+def _sum(written: list[dict[str, Any]], counts: str) -> Counter[str]:
     found: Counter[str] = Counter()
     for row in written:
-        found.update(json.loads(row["reasons"]))
+        found.update(json.loads(row[counts]))
     return found
 
 

@@ -64,6 +64,7 @@ def report_of(manifest: Manifest) -> BatchReport:
         seconds=manifest.seconds,
         tables=rows,
         reasons=manifest.reasons,
+        nearest=manifest.nearest,
         catalog=manifest.catalog,
         newest=manifest.newest,
         lag=manifest.lag,

@@ -37,6 +37,7 @@ from heraldry.pipeline.landing.places import completed, placed
 from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.masking import Masker
+from heraldry.pipeline.letters.nearest import nearest
 from heraldry.pipeline.sources.lines import Lines
 
 _MANY = 100
@@ -56,6 +57,7 @@ RESULT = pa.schema(
         ("stats", pa.string()),
         ("newest", INSTANT),
         ("reasons", pa.string()),
+        ("nearest", pa.string()),
         ("identities", pa.binary()),
     ]
 )
@@ -274,6 +276,7 @@ class Lander:
         path = layout.path if layout else DEAD_LETTERS
         newest = pc.max(table["ce_time"]).as_py() if "ce_time" in table.column_names else None
         reasons = Counter(table["rule"].to_pylist()) if layout is None else {}
+        near = nearest(table) if layout is None else {}
         arrangement = layout.arrangement if layout else PLAIN
         for written in self._writer.write(path, table, arrangement):
             values = (
@@ -286,10 +289,12 @@ class Lander:
                 written.stats,
                 newest,
                 json.dumps(reasons),
+                json.dumps(near),
                 written.identities,
             )
             for name, value in zip(RESULT.names, values, strict=True):
                 files[name].append(value)
+            reasons, near = {}, {}  # they are those of all files together
 
 
 class Crew:

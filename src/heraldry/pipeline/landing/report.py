@@ -29,6 +29,8 @@ class BatchReport:
     lag: int | None = None
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Dead letters by rule."""
+    nearest: Mapping[str, int] = field(default_factory=dict)
+    """Dead letters by the definition that they came nearest to: the most frequent, and the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +44,5 @@ class LandReport:
     seconds: float
     repeated: int = 0
     stopped: bool = False
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    nearest: Mapping[str, int] = field(default_factory=dict)

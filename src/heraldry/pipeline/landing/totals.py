@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 
 from heraldry.pipeline.landing.report import BatchReport, LandReport
+from heraldry.pipeline.letters.nearest import bounded
+
+_KEPT = 1000
+"""So many definitions are counted while a run lasts."""
 
 
 @dataclass(slots=True)
@@ -18,6 +23,8 @@ class Totals:
     repeated: int = 0
     batches: int = 0
     stopped: bool = False
+    reasons: Counter[str] = field(default_factory=Counter)
+    nearest: Counter[str] = field(default_factory=Counter)
     started: float = field(default_factory=time.monotonic)
 
     def add(self, report: BatchReport) -> None:
@@ -27,6 +34,8 @@ class Totals:
         self.dead += report.dead
         self.repeated += report.repeated
         self.batches += 1
+        self.reasons.update(report.reasons)
+        self.nearest = Counter(bounded(self.nearest + Counter(report.nearest), _KEPT))
 
     def report(self) -> LandReport:
         """The sum."""
@@ -38,4 +47,6 @@ class Totals:
             batches=self.batches,
             seconds=time.monotonic() - self.started,
             stopped=self.stopped,
+            reasons=dict(self.reasons),
+            nearest=bounded(self.nearest),
         )

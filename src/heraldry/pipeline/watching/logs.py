@@ -57,6 +57,7 @@ class JsonLog:
             repeated=report.repeated,
             seconds=round(report.seconds, 3),
             reasons=dict(report.reasons),
+            nearest=dict(report.nearest),
             tables=dict(report.tables),
             **{name: value for name, value in about.items() if value is not None},
         )

@@ -17,17 +17,21 @@ from typing import Final
 
 from heraldry.errors import UsageError
 from heraldry.pipeline.landing.report import BatchReport, LandReport
+from heraldry.pipeline.letters.nearest import OTHER
 from heraldry.pipeline.watching.observer import JobInfo
 
 BUCKETS: Final = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 MOST_LABELS: Final = 1000
-OTHER: Final = "other"
 
 METRICS: Final[Mapping[str, tuple[str, str]]] = {
     "heraldry_rows_read_total": ("counter", "Messages that were read."),
     "heraldry_landed_total": ("counter", "Rows that landed, by table."),
     "heraldry_dead_letters_total": ("counter", "Dead letters, by rule."),
+    "heraldry_dead_letters_nearest_total": (
+        "counter",
+        "Dead letters, by the definition that they came nearest to.",
+    ),
     "heraldry_repeated_total": ("counter", "Messages that had come before."),
     "heraldry_batches_total": ("counter", "Batches that were committed."),
     "heraldry_batch_seconds": ("histogram", "How long batches took."),
@@ -54,6 +58,7 @@ class JobMetrics:
         self._totals: Counter[str] = Counter()
         self._tables: Counter[str] = Counter()
         self._rules: Counter[str] = Counter()
+        self._nearest: Counter[str] = Counter()
         self._buckets = [0] * (len(BUCKETS) + 1)
         self._seconds = 0.0
         self._committed: float | None = None
@@ -83,6 +88,8 @@ class JobMetrics:
             _add(self._rules, report.reasons)
             # Whatever the reasons leave out is counted all the same.
             _add(self._rules, {"": max(report.dead - sum(report.reasons.values()), 0)})
+            _add(self._nearest, report.nearest)
+            _add(self._nearest, {"": max(report.dead - sum(report.nearest.values()), 0)})
             self._buckets[bisect_left(BUCKETS, report.seconds)] += 1
             self._seconds += report.seconds
             self._committed = report.committed.timestamp() if report.committed else self._clock()
@@ -115,6 +122,8 @@ class JobMetrics:
             yield from (sample(name, n, table=t) for t, n in sorted(self._tables.items()))
         elif name == "heraldry_dead_letters_total":
             yield from (sample(name, n, rule=r) for r, n in sorted(self._rules.items()))
+        elif name == "heraldry_dead_letters_nearest_total":
+            yield from (sample(name, n, definition=d) for d, n in sorted(self._nearest.items()))
         elif name == "heraldry_job_info" and self._info is not None:
             info = self._info
             labels = {"job": info.job, "run": info.run}

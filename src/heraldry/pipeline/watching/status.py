@@ -16,10 +16,11 @@ from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import tables
 from heraldry.pipeline.landing.batches import batches
-from heraldry.pipeline.letters.deadletters import groups, open_warehouse
+from heraldry.pipeline.letters.deadletters import groups, letter_batches, open_warehouse
+from heraldry.pipeline.letters.nearest import nearest
 
 RULES = 5
-"""So many rules of dead letters are named, the most frequent first."""
+"""So many rules and definitions of dead letters are named, the most frequent first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +73,17 @@ class TableStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """A warehouse: ``letters`` are the open ones, ``rules`` the most frequent reasons."""
+    """A warehouse: ``letters`` are the open ones, ``rules`` the most frequent reasons.
+
+    ``nearest`` are the definitions that most of them came nearest to.
+    """
 
     warehouse: str
     jobs: tuple[JobStatus, ...]
     tables: tuple[TableStatus, ...]
     letters: int
     rules: tuple[tuple[str, int], ...]
+    nearest: tuple[tuple[str, int], ...]
 
 
 def status(warehouse: str, checkpoints: Sequence[str] = (), last: int = 20) -> Status:
@@ -94,6 +99,7 @@ def status(warehouse: str, checkpoints: Sequence[str] = (), last: int = 20) -> S
         tables=tuple(_tables(warehouse, rows)),
         letters=rules.total(),
         rules=tuple(rules.most_common(RULES)),
+        nearest=tuple(_nearest(storage).most_common(RULES)),
     )
 
 
@@ -163,6 +169,14 @@ def is_running(checkpoint: Storage) -> bool | None:
     except FileNotFoundError:
         return False
     return False
+
+
+def _nearest(storage: Storage) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for batch in letter_batches(storage, ["definition", "near"]):
+        found.update(nearest(batch))
+    del found[""]  # nothing was near
+    return found
 
 
 def _tables(warehouse: str, rows: list[dict[str, Any]]) -> Iterator[TableStatus]:
