@@ -48,7 +48,7 @@ ALL = -1
 @click.option("--rule", metavar="RULE", help="Only letters with this rule.")
 @click.option("--definition", metavar="XID", help="Only letters of this definition.")
 @WHERE
-@click.option("--all", "closed", is_flag=True, help="Also letters that landed by a replay.")
+@click.option("--all", "closed", is_flag=True, help="Also letters that are done with by a replay.")
 @click.option("--letter", metavar="ID", help="One letter in full; the beginning of its id will do.")
 @click.option(
     "--export",

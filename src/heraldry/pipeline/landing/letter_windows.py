@@ -38,10 +38,6 @@ class LetterWindows:
         self._windows: dict[str, Window] = {}
         self._tried: dict[str, list[Keys]] = {}
 
-    def __bool__(self) -> bool:
-        """Whether any job of the warehouse keeps identities."""
-        return bool(self._jobs)
-
     def owners(self, letters: pa.Table) -> dict[Place, str]:
         """The job of every letter that has one which keeps identities; a letter's id tells it."""
         sources, positions = letters["source"], letters["position"]

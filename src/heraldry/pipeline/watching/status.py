@@ -109,7 +109,7 @@ def _jobs(rows: list[dict[str, Any]], checkpoints: Sequence[str], last: int) -> 
     for row in rows:
         ours.setdefault(row["job"], []).append(row)
     for checkpoint in checkpoints:
-        ledger = _ledger(checkpoint)
+        ledger = Ledger.find(checkpoint)  # looking must not begin one
         if ledger is not None:
             yield _job(ledger.job, ours.pop(ledger.job, []), last, ledger)
     for job, done in ours.items():
@@ -145,13 +145,6 @@ def _sum(rows: list[dict[str, Any]]) -> Sum:
         repeated=sum(row["repeated"] for row in rows),
         seconds=sum(row["seconds"] for row in rows),
     )
-
-
-def _ledger(checkpoint: str) -> Ledger | None:
-    """The ledger of a checkpoint, or None where no job ever used it: looking must not begin one."""
-    storage = Storage.open(checkpoint)
-    name = storage.read("heraldry/job")
-    return Ledger(storage, name.decode()) if name is not None else None
 
 
 def is_running(checkpoint: Storage) -> bool | None:
