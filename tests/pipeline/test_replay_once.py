@@ -75,6 +75,8 @@ def test_repeats_land_where_that_is_wanted(warehouse: Path) -> None:
     report = run(warehouse, repeats=True)
     assert (counts(report), report.repeated) == ((6, 4, 0, 0), 0)
     assert len(table_column(warehouse, REFUNDS, "ce_id")) == 3
+    # what landed so is known all the same
+    assert land_lines(warehouse, SECOND, [message(6, 1)], batch=2, once=True).repeated == 1
 
 
 def test_letters_of_one_message_land_once(warehouse: Path) -> None:

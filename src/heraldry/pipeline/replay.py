@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Rejected
 from heraldry.model.catalog import Catalog
 from heraldry.pipeline.identities.digests import NONE, digest
+from heraldry.pipeline.identities.duplicates import Rows
 from heraldry.pipeline.lake import checkpoints
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.fitting import fit_tables
@@ -151,7 +152,7 @@ class ReplayJob:
         self._ledger = self._opened(settings)
         self._committer = Committer(self._storage, self._ledger.job)
         mine = None if settings.dry_run else self._ledger
-        self._windows = None if settings.repeats else LetterWindows(self._storage, mine)
+        self._windows = LetterWindows(self._storage, mine)
         self._know(History.read(self._storage))
         self.report = ReplayReport()
 
@@ -173,7 +174,7 @@ class ReplayJob:
     def run(self) -> None:
         """Finish what was killed, then take letters chunk by chunk."""
         self._finish()
-        for place in checkpoints.away(self._storage) if self._windows is not None else ():
+        for place in checkpoints.away(self._storage):
             told = "repeats of that job's letters are not found"
             self._on_event(f"{place} is not here: {told}")
         if not self._settings.dry_run:
@@ -250,8 +251,8 @@ class ReplayJob:
 
     def _judged_once(self, letters: pa.Table, found: dict[Place, Outcome]) -> dict[Place, Outcome]:
         """The outcomes of letters that would land, but for those whose message has."""
-        owners = self._owners(letters)
-        if self._windows is None or not owners:
+        owners = self._windows.owners(letters)
+        if not owners:
             return found
         places = list(found)
         lines = letters["line"].to_pylist()
@@ -260,16 +261,22 @@ class ReplayJob:
             for place, line in zip(places, lines, strict=True)
         )
         told = {"": b"".join(digests)}
-        drop = self._windows.repeated(self._number(), told, {"": places}, owners)
+        drop = self._repeated(told, {"": places}, owners)
         again = {places[row] for rows in drop.values() for row in rows.tolist()}
         return {
             place: Outcome(one.definition, repeated=True) if place in again else one
             for place, one in found.items()
         }
 
-    def _owners(self, letters: pa.Table) -> dict[Place, str]:
-        """The jobs of letters, where those keep identities."""
-        return {} if self._windows is None else self._windows.owners(letters)
+    def _repeated(
+        self,
+        digests: Mapping[str, bytes],
+        places: Mapping[str, Sequence[Place]],
+        owners: Mapping[Place, str],
+    ) -> Mapping[str, Rows]:
+        """The rows of files that are not to land; also where all may, they are remembered."""
+        found = self._windows.repeated(self._number(), digests, places, owners)
+        return {} if self._settings.repeats else found
 
     def _number(self) -> int:
         """The number of the next replay: one that a table has seen would count as committed."""
@@ -278,7 +285,7 @@ class ReplayJob:
     def _replay(self, letters: pa.Table, masked: list[str]) -> None:
         started = time.monotonic()
         number = self._number()
-        owners = self._owners(letters)
+        owners = self._windows.owners(letters)
         found = reland(self._order(number, identities=bool(owners)), letters)
         if len(found.outcomes) != letters.num_rows:
             reason = f"{letters.num_rows} letters had {len(found.outcomes)} outcomes"
@@ -287,10 +294,9 @@ class ReplayJob:
         masked = [letter for letter in masked if letter not in told]
         if not (letters.num_rows or masked):
             return
-        with self._alone(owners):
-            if self._windows is not None and owners:
-                drop = self._windows.repeated(number, found.digests, found.places, owners)
-                found = found.without(self._storage, drop)
+        with self._windows.deciding(owners.values()):
+            drop = self._repeated(found.digests, found.places, owners)
+            found = found.without(self._storage, drop)
             rows = self._rows(number, letters, found.outcomes, masked)
             manifest = self._manifest(number, found, rows, time.monotonic() - started)
             self._ledger.prepare(manifest)
@@ -298,10 +304,6 @@ class ReplayJob:
         self.report.add(found.outcomes)
         self._know(self._history.with_rows(rows))
         self._on_event(f"replay {number}: judged {letters.num_rows:,}")
-
-    def _alone(self, owners: Mapping[Place, str]) -> AbstractContextManager[None]:
-        """While it is held, the jobs of some letters decide nothing."""
-        return nullcontext() if self._windows is None else self._windows.deciding(owners.values())
 
     def _manifest(self, number: int, found: Relanded, rows: pa.Table, seconds: float) -> Manifest:
         return Manifest(
