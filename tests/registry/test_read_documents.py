@@ -183,7 +183,7 @@ class TestBesideTheDocument:
         assert (found.content, found.contenttype) == (b"hello", "text/plain")
         assert list(found.attributes) == [
             *("fileid", "versionid", "self", "xid", "epoch", "name", "isdefault", "labels"),
-            *("createdat", "modifiedat", "ancestorid", "note", "counts", "free"),
+            *("createdat", "modifiedat", "ancestorid", "counts", "note", "free"),
             *("metaurl", "versionsurl", "versionscount"),
         ]
         assert found.attributes["self"] == f"{BASE}/dirs/d/files/f"

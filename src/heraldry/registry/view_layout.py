@@ -29,7 +29,7 @@ class Layout:
     """The names of one kind of entity, stored and shown, in the order of the forms."""
 
     head: tuple[tuple[str, str], ...]
-    """The specification's attributes, then the extensions the model names."""
+    """The specification's attributes, then the extensions the model names, by name."""
     tail: tuple[tuple[str, str], ...]
     """What the forms show behind all extensions."""
     known: frozenset[str]
@@ -153,7 +153,7 @@ def _layout(
     names = renamed or {}
     spec = form.all
     gone = {"*", *hidden}
-    extensions = [name for name in attributes if name not in spec and name not in gone]
+    extensions = sorted(name for name in attributes if name not in spec and name not in gone)
     head = [*form.head, *extensions]
     return Layout(
         head=tuple((name, names.get(name, name)) for name in head),
