@@ -133,6 +133,7 @@ def test_includes_are_only_fetched_from_allowed_addresses(tmp_path: Path) -> Non
     [
         pytest.param(("--db", "mysql://u:secret@h/x"), "no such kind of store", id="database"),
         pytest.param(("--allow-include", "models/"), "cannot be allowed", id="allow-include"),
+        pytest.param(("--allow-origin", "a.b"), "write it as https://HOST", id="allow-origin"),
         pytest.param(("--model", "no-such-file"), "cannot be read", id="model"),
         pytest.param(("--host", "256.0.0.1"), "cannot listen at 256.0.0.1", id="host"),
         pytest.param(("--base-url", "nonsense"), "write it as https://HOST/PATH", id="base-url"),

@@ -16,7 +16,9 @@ def test_health(calls: Calls) -> None:
 @pytest.mark.covers("HT-17")
 @pytest.mark.parametrize("path", ["/.xregistry", "/.well-known/xregistry"])
 def test_discovery(calls: Calls, path: str) -> None:
-    assert calls.get(path).json == {"registries": ["http://localhost:8080"]}
+    listed = ["http://localhost:8080", "http://localhost:8080/reg-xRegistry"]
+    assert calls.get(path).json == {"registries": listed}
+    assert calls.get(f"/reg-xRegistry{path}").json == {"registries": listed}
 
 
 @pytest.mark.covers("CP-03")

@@ -10,6 +10,7 @@ from heraldry.cli.output import progress, write_json
 from heraldry.cli.settings import example, option
 from heraldry.errors import UsageError
 
+_ORIGIN = re.compile(r"\*|https?://[A-Za-z0-9._\-\[\]:]+")
 _BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
 
 
@@ -26,6 +27,7 @@ _BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
 @option("specversion")
 @option("base-url")
 @option("allow-include")
+@option("allow-origin")
 @option("import")
 @option("format")
 def command(
@@ -37,6 +39,7 @@ def command(
     specversion: str,
     base_url: str | None,
     allow_include: tuple[str, ...],
+    allow_origin: tuple[str, ...],
     imports: tuple[str, ...],
     output: str,
 ) -> None:
@@ -54,6 +57,7 @@ def command(
 
     end_on_sigterm()
     base = _checked_base(base_url or "")
+    _check_origins(allow_origin)
     wire = next(one for one in WIRES if one.specversion == specversion)
     opening = Opening(
         database=db, id=registry_id, model=model, wire=wire, allow_include=allow_include
@@ -62,7 +66,8 @@ def command(
     try:
         for note in (*opened.notes, *import_all(opened.registry, imports)):
             progress(note)
-        app = create_app(opened.registry, ServerSettings(base_url=base, wire=wire))
+        settings = ServerSettings(base_url=base, wire=wire, origins=allow_origin)
+        app = create_app(opened.registry, settings)
         with listen(host, port) as listening:
             url = base or address(listening)
             if output == "json":
@@ -79,3 +84,11 @@ def _checked_base(url: str) -> str:
     if url and not _BASE.fullmatch(url):
         raise UsageError(f"--base-url {url!r} is no address", "write it as https://HOST/PATH")
     return url.rstrip("/")
+
+
+def _check_origins(origins: tuple[str, ...]) -> None:
+    """What is no origin would never be one of a page."""
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            reason = f"--allow-origin {origin!r} is no origin"
+            raise UsageError(reason, "write it as https://HOST or https://HOST:PORT, or as *")

@@ -284,6 +284,13 @@ SETTINGS: tuple[Setting, ...] = (
         help="Let models include and proxyurl read what is at addresses that begin so; repeatable.",
     ),
     Setting(
+        name="allow-origin",
+        env="HERALDRY_ALLOW_ORIGIN",
+        metavar="ORIGIN",
+        multiple=True,
+        help="Let web pages of this origin, as https://HOST, read and write; * is any; repeatable.",
+    ),
+    Setting(
         name="import",
         env="HERALDRY_IMPORT",
         type=click.Path(exists=True),

@@ -17,6 +17,7 @@ from heraldry.server.content import read_content
 from heraldry.server.handling import Handler, conditional
 from heraldry.server.incoming import Incoming
 from heraldry.server.offer import Offer
+from heraldry.server.origins import Origins
 from heraldry.server.settings import ServerSettings
 
 _HEAVY = (b"inline", b"filter", b"collections", b"doc")
@@ -39,6 +40,8 @@ class App:
         offer = Offer(registry)
         self._handler = Handler(offer, settings)
         self._limits = settings.limits
+        self._mount = offer.mount
+        self._origins = Origins(settings.origins)
         self._blocks = offer.reads_block
         self._readers = ThreadPoolExecutor(settings.readers, "heraldry-read")
         self._writer = ThreadPoolExecutor(1, "heraldry-write")
@@ -60,7 +63,7 @@ class App:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = perf_counter()
-        incoming = Incoming.of(scope)
+        incoming = Incoming.of(scope).within(self._mount)
         answer = (
             await self._read(incoming)
             if incoming.method in ("GET", "HEAD")
@@ -68,7 +71,7 @@ class App:
         )
         if answer is None:
             return
-        answer = conditional(answer, incoming)
+        answer = self._origins.shared(conditional(answer, incoming), incoming)
         await self._send(answer, incoming.method, receive, send)
         seconds = perf_counter() - started
         self._handler.metrics.count(incoming.method, answer.status, answer.place, seconds)

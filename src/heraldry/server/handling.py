@@ -57,7 +57,8 @@ class Handler:
             incoming.check(self.settings.limits)
             if is_service(incoming.path, self.offer):
                 hits = self.cache.hits
-                return service_answer(incoming, self.offer, base, self.metrics, hits)
+                root = incoming.root(self.settings)
+                return service_answer(incoming, self.offer, root, self.metrics, hits)
             addressed = Addressed(incoming, self.offer, revision)
             allow = addressed.allowed()
             query = Query(incoming.query, addressed.path)
@@ -87,7 +88,8 @@ class Handler:
         request = read_request(incoming, addressed, query, content, limits, spoken)
         if incoming.method == "OPTIONS":
             return self._options(addressed, request.base)
-        return answer_of(self.offer.run(request), request, incoming)
+        html = query.has("html")
+        return answer_of(self.offer.run(request), request, incoming, html=html)
 
     def _options(self, addressed: Addressed, base: str) -> Answer:
         """Which methods a place has; nothing is read but its types (HT-03)."""
@@ -109,6 +111,7 @@ def conditional(answer: Answer, incoming: Incoming) -> Answer:
 def _key(incoming: Incoming) -> Key:
     return (
         incoming.scheme,
+        incoming.mount,
         incoming.raw_path,
         incoming.query,
         incoming.host,

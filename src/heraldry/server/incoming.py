@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heraldry.errors import RegistryError
@@ -31,6 +31,8 @@ class Incoming:
     accept_encoding: bytes
     if_none_match: bytes
     headers: Sequence[Header]
+    mount: str = ""
+    """What stood before ``path``: the name of the registry, where it was used (HT-01)."""
 
     @classmethod
     def of(cls, scope: Any) -> Incoming:
@@ -55,6 +57,14 @@ class Incoming:
             if_none_match,
             scope["headers"],
         )
+
+    def within(self, mount: str) -> Incoming:
+        """The request as it is behind a beginning of its path; as it is where that is another."""
+        beginning = mount.encode("ascii")
+        if not (self.raw_path + b"/").startswith(beginning + b"/"):
+            return self
+        path, raw = self.path[len(mount) :], self.raw_path[len(beginning) :]
+        return replace(self, path=path or "/", raw_path=raw or b"/", mount=mount)
 
     @property
     def subject(self) -> str:
@@ -82,7 +92,11 @@ class Incoming:
         return False
 
     def base(self, settings: ServerSettings) -> str:
-        """The address of the registry's root; a malformed Host names none."""
+        """The address of the registry's root as the request has it."""
+        return self.root(settings) + self.mount
+
+    def root(self, settings: ServerSettings) -> str:
+        """The address of the server; a malformed Host names none."""
         if settings.base_url:
             return settings.base_url
         if not _HOST.fullmatch(self.host):

@@ -26,6 +26,9 @@ class Offer:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._types: Types | None = None
+        with registry.store.read() as tx:
+            self.mount = f"/reg-{tx.state().id}"
+        """The path that names the registry, as the reference server has it; no type can (A-02)."""
 
     @property
     def reads_block(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from heraldry.registry.request import Document, Reply, Request
 from heraldry.server.answer import Answer, completed, take
 from heraldry.server.attribute_headers import write_headers
 from heraldry.server.incoming import Header, Incoming
+from heraldry.server.page import PAGE, page
 
 JSON: Header = (b"content-type", b"application/json; charset=utf-8")
 INDENT_BELOW: Final = 1_000_000
@@ -44,21 +46,18 @@ def root_link(base: str) -> Header:
     return b"link", f"<{base}>;rel=xregistry-root".encode("ascii", "xmlcharrefreplace")
 
 
-def answer_of(reply: Reply, request: Request, incoming: Incoming) -> Answer:
-    """The response to a request that worked."""
+def answer_of(reply: Reply, request: Request, incoming: Incoming, *, html: bool = False) -> Answer:
+    """The response to a request that worked; with ``html`` JSON that is read becomes a page."""
     headers = [root_link(request.base), *_links(reply, request, incoming), *_places(reply)]
     body, rest = b"", reply.pieces
     if reply.document is not None:
         headers += _document_headers(reply.document, request)
         body = reply.document.content
-    elif rest is not None:
-        headers.append(JSON)
-        body, more = take(rest, INDENT_BELOW)
-        if not more:
-            body, rest = indented(body), None
     elif reply.outcome != "deleted":
-        headers.append(JSON)
-        body = encode_json(reply.body)
+        body, rest = _json_of(reply)
+        paged = html and rest is None and request.action == "get"
+        headers += PAGE if paged else [JSON]
+        body = page(body, request.base) if paged else body
     if request.correlation:
         headers.append((b"xRegistry-xregcorrelationid", request.correlation.encode("ascii")))
     return completed(
@@ -70,6 +69,14 @@ def answer_of(reply: Reply, request: Request, incoming: Incoming) -> Answer:
         tag=reply.tag if request.action == "get" and not reply.volatile else None,
         gzips=incoming.gzip(),
     )
+
+
+def _json_of(reply: Reply) -> tuple[bytes, Iterator[bytes] | None]:
+    """The JSON of a reply, indented; of a large one only its beginning, and what follows."""
+    if reply.pieces is None:
+        return encode_json(reply.body), None
+    body, more = take(reply.pieces, INDENT_BELOW)
+    return (body, reply.pieces) if more else (indented(body), None)
 
 
 def _places(reply: Reply) -> list[Header]:

@@ -7,8 +7,8 @@ from threading import Lock
 
 from heraldry.server.answer import Answer
 
-Key = tuple[str, bytes, bytes, bytes, bool]
-"""Whatever a reply depends on: scheme, path, query, host, whether it may be compressed."""
+Key = tuple[str, str, bytes, bytes, bytes, bool]
+"""Whatever a reply depends on: scheme, mount, path, query, host, whether it may be compressed."""
 
 _OVERHEAD = 1000
 """What an entry costs beside its body, roughly: headers, key and the map's own part."""

@@ -26,10 +26,10 @@ def is_service(path: str, offer: Offer) -> bool:
 
 
 def service_answer(
-    incoming: Incoming, offer: Offer, base: str, metrics: Metrics, hits: int
+    incoming: Incoming, offer: Offer, root: str, metrics: Metrics, hits: int
 ) -> Answer:
-    """The response at one of these paths."""
-    path = incoming.path
+    """The response at one of these paths; ``root`` is the address of the server."""
+    path, base = incoming.path, root + incoming.mount
     if incoming.method == "OPTIONS":
         return _allowing(base)
     if incoming.method not in ("GET", "HEAD"):
@@ -44,7 +44,7 @@ def service_answer(
     if path in DISCOVERY:
         if ".xregistry" not in offer.types().capabilities.available:
             raise RegistryError("not_available", path)
-        return _json(base, {"registries": [base]}, "discovery", tag="")
+        return _json(base, {"registries": [root, root + offer.mount]}, "discovery", tag="")
     types = offer.types()
     described = describe(types.model, types.capabilities, base)
     return _json(base, described, "openapi", tag="", gzips=incoming.gzip())

@@ -21,5 +21,7 @@ class ServerSettings:
     """How many bytes of replies are kept for the next one who asks."""
     readers: int = 4
     """How many requests that only read may run at once, besides small ones."""
+    origins: tuple[str, ...] = ()
+    """Whose pages may read and write here: ``https://example.com``; ``*`` is everybody's."""
     correlation: bool = False
     """Whether replies to writes name the id that their change events carry (HB-12, EV-08)."""
