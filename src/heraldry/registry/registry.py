@@ -118,6 +118,7 @@ class Registry:
             capabilities=capabilities,
             limits=self.limits,
             proxy=Proxy(self._fetch, self.limits.proxied),
+            asked=request.flags,
             request=request if flags is request.flags else replace(request, flags=flags),
         )
 

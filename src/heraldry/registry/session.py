@@ -9,7 +9,7 @@ from heraldry.model.metamodel import Model
 from heraldry.registry.capabilities import Capabilities
 from heraldry.registry.limits import Limits
 from heraldry.registry.proxy import Proxy
-from heraldry.registry.request import Request
+from heraldry.registry.request import Flags, Request
 from heraldry.store.rows import State
 from heraldry.store.store import Reader
 
@@ -27,6 +27,9 @@ class Session:
     capabilities: Capabilities
     limits: Limits
     request: Request
+    """Without the flags that are not supported."""
+    asked: Flags
+    """All flags that were given."""
     proxy: Proxy
     """Reads documents that are kept elsewhere."""
     revision: int | None = None

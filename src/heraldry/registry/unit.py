@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from heraldry.model.datatypes import normal_timestamp
+from heraldry.registry.flag_values import supported_flags
 from heraldry.registry.journal import Journal
 from heraldry.registry.session import Session
 from heraldry.store.rows import Row, State
@@ -102,8 +103,12 @@ class Unit:
         self.remodelled = True
 
     def set_capabilities(self, capabilities: Capabilities, state: State) -> None:
-        """Other capabilities hold from here on (RG-05)."""
-        self.session = replace(self.session, capabilities=capabilities)
+        """Other capabilities hold from here on, also for the flags of the reply (RG-05)."""
+        request = self.request
+        if self.wire.flags_at_once:
+            flags = supported_flags(self.session.asked, capabilities)
+            request = replace(request, flags=flags)
+        self.session = replace(self.session, capabilities=capabilities, request=request)
         self.set_state(state)
 
     def bump_registry(self, changed: Iterable[str] = ()) -> None:

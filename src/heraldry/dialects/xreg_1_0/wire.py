@@ -22,6 +22,8 @@ class Wire:
     """Whether capabilities have ``stickyversions`` and models ``setdefaultversionsticky``."""
     always_available: tuple[str, ...]
     """What the capability ``available`` lists whether or not a client names it (CP-02)."""
+    flags_at_once: bool
+    """Whether capabilities in a write of the registry steer the flags of that reply (RG-05)."""
     reference_types: tuple[str, str]
     """The types that the model shows for ``<RESOURCE>url`` and ``xref`` (KD-19)."""
 
@@ -40,6 +42,7 @@ RC2 = Wire(
     shortself_in_documents=True,
     stickyversions=True,
     always_available=("entities",),
+    flags_at_once=False,
     reference_types=("uri", "xid"),
 )
 RC4 = Wire(
@@ -48,6 +51,7 @@ RC4 = Wire(
     shortself_in_documents=False,
     stickyversions=False,
     always_available=("capabilities", "entities", "model"),
+    flags_at_once=True,
     reference_types=("url", "url"),
 )
 WIRES = (RC2, RC4)
