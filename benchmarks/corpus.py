@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 FLAWED = 0.05
+Form = Literal["events", "mqtt", "kafka"]
+"""How messages come: plain events, messages of MQTT that are none, binary events on Kafka."""
 
 
 def event_type(number: int) -> str:
@@ -54,19 +56,24 @@ def payload_schema(number: int) -> dict[str, Any]:
     }
 
 
+TOPIC = "shop.events"
+"""The Kafka topic of all events."""
+
+
 def topic(number: int, store: Any, desk: Any, order: str) -> str:
     """The MQTT topic of a message of one definition."""
     return f"stores/{store}/desks/{desk}/event{number:05d}/{order}"
 
 
-def catalog(definitions: int, *, mqtt: bool = False) -> dict[str, Any]:
+def catalog(definitions: int, form: Form = "events") -> dict[str, Any]:
     """A catalog document with so many definitions, each with a schema of its own.
 
-    With ``mqtt`` each is bound to topics that have the values of all its placeholders.
+    On MQTT each is bound to topics that have the values of all its placeholders, on Kafka all are
+    bound to one topic, and the key has the value of a placeholder.
     """
     messages = {
         event_type(n): {
-            **(_bound(n) if mqtt else {}),
+            **_bound(n, form),
             "envelope": "CloudEvents/1.0",
             "envelopemetadata": {
                 "type": {"value": event_type(n)},
@@ -90,7 +97,11 @@ def catalog(definitions: int, *, mqtt: bool = False) -> dict[str, Any]:
     }
 
 
-def _bound(number: int) -> dict[str, Any]:
+def _bound(number: int, form: Form) -> dict[str, Any]:
+    if form == "events":
+        return {}
+    if form == "kafka":
+        return {"protocol": "KAFKA", "protocoloptions": {"topic": TOPIC, "key": "{storeid}"}}
     place = topic(number, "{storeid}", "{deskid}", "{orderid}")
     return {"protocol": "MQTT/5.0", "protocoloptions": {"topic_name": place, "qos": 1}}
 
@@ -156,10 +167,31 @@ def native(found: dict[str, Any]) -> dict[str, Any]:
     return {"protocol": "MQTT/5.0", "metadata": metadata, "payload": found["data"]}
 
 
+def binary(found: dict[str, Any]) -> dict[str, Any]:
+    """An event in binary mode on Kafka, as the line that the source makes of its record."""
+    data, kind = found["data"], found["datacontenttype"]
+    attributes = [name for name in found if name not in ("data", "datacontenttype")]
+    headers = {f"ce_{name}": found[name] for name in attributes}
+    metadata = {
+        "topic": TOPIC,
+        "partition": 3,
+        "key": found["source"].split("/")[2],
+        "headers": {"content-type": kind, **headers},
+    }
+    return {"protocol": "KAFKA", "metadata": metadata, "payload": data}
+
+
+def formed(found: dict[str, Any], form: Form) -> dict[str, Any]:
+    """An event in the form in which it comes."""
+    if form == "events":
+        return found
+    return native(found) if form == "mqtt" else binary(found)
+
+
 def write_stream(
-    folder: Path, count: int, definitions: int, files: int = 8, *, mqtt: bool = False
+    folder: Path, count: int, definitions: int, files: int = 8, form: Form = "events"
 ) -> int:
-    """Write the stream once, as events or as messages of MQTT; the number of flawed messages."""
+    """Write the stream once, in one form; the number of flawed messages."""
     marker = folder / "_done"
     if marker.exists():
         return int(marker.read_text())
@@ -173,7 +205,6 @@ def write_stream(
                 if rng.random() < FLAWED:
                     flawed += 1
                     spoil(rng, found)
-                whole = native(found) if mqtt else found
-                handle.write(json.dumps(whole, separators=(",", ":")) + "\n")
+                handle.write(json.dumps(formed(found, form), separators=(",", ":")) + "\n")
     marker.write_text(str(flawed))
     return flawed

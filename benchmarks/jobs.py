@@ -30,9 +30,9 @@ BASE_SCHEMA = (
 )
 
 
-def catalog(definitions: int, *, mqtt: bool = False) -> bytes:
+def catalog(definitions: int, form: corpus.Form = "events") -> bytes:
     """The catalog of the corpus as a document."""
-    return json.dumps(corpus.catalog(definitions, mqtt=mqtt)).encode()
+    return json.dumps(corpus.catalog(definitions, form)).encode()
 
 
 def plain(spark: SparkSession, stream: Path, target: Path) -> Cost:

@@ -155,7 +155,7 @@ def test_the_corpus_is_accepted() -> None:
         if rng.random() < made.FLAWED:
             made.spoil(rng, found)
         lines.append(json.dumps(made.native(found), separators=(",", ":")).encode())
-    judge = Judge(load_bytes(json.dumps(made.catalog(50, mqtt=True)).encode(), "catalog"))
+    judge = Judge(load_bytes(json.dumps(made.catalog(50, "mqtt")).encode(), "catalog"))
     rows = assert_agreement(judge, kernel.KernelPath(judge), lines)
     assert len(rows) > 0.94 * len(lines)
 

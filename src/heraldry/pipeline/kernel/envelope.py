@@ -1,7 +1,8 @@
 """The envelope of structured CloudEvents: where each attribute stands, and the text of ``data``.
 
-Attributes are texts without escapes. ``data`` is only passed over here, by counting brackets; that
-it is JSON at all is found out when its columns are read.
+The event is a line, or the payload of a message. Attributes are texts without escapes. ``data``
+is only passed over here, by counting brackets; that it is JSON at all is found out when its
+columns are read.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _value(buffer: Any, p: int, end: int, which: int, row: int, starts: Any, len
 
 
 @inlined
-def _line(
+def read_event(
     buffer: Any,
     p: int,
     end: int,
@@ -113,7 +114,7 @@ def _line(
     bounds: Any,
     follow: Any,
 ) -> int:
-    """Note where the members of one line stand; the position after its last bracket, or -1."""
+    """Note where the members of an event stand; the position after its last bracket, or -1."""
     p = skip_space(buffer, p)
     if byte_at(buffer, p) != 123:
         return np.int64(-1)
@@ -143,7 +144,7 @@ def _line(
 
 
 @inlined
-def _is_plain(
+def is_plain_event(
     buffer: Any, row: int, starts: Any, lengths: Any, names: Any, bounds: Any, times: Any
 ) -> bool:
     """Whether the attributes of an event are as every definition wants them; notes the time."""
@@ -187,7 +188,7 @@ def read_envelopes(
         if not good[row]:
             continue
         end = offsets[row + 1]
-        p = _line(buffer, offsets[row], end, row, starts, lengths, address, bounds, follow)
+        p = read_event(buffer, offsets[row], end, row, starts, lengths, address, bounds, follow)
         # White space behind the object may run on into the next line: that is no harm.
         whole = 0 <= p <= end and skip_space(buffer, p) >= end
-        good[row] = whole and _is_plain(buffer, row, starts, lengths, address, bounds, times)
+        good[row] = whole and is_plain_event(buffer, row, starts, lengths, address, bounds, times)

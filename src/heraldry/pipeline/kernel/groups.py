@@ -53,6 +53,14 @@ class Taken:
     refused: list[Refused]
     rest: NDArray[np.int64]
 
+    def add(self, found: Iterable[KernelGroup | Refused]) -> None:
+        """Add what was accepted or refused."""
+        for one in found:
+            if isinstance(one, Refused):
+                self.refused.append(one)
+            else:
+                self.groups.append(one)
+
 
 @dataclass(slots=True)
 class Pieces:
@@ -77,6 +85,27 @@ class Pieces:
     def slot(self, number: int) -> Spans:
         """Where the values of one placeholder stand."""
         return Spans(self.buffer, self.slot_starts[number], self.slot_lengths[number])
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Messages of protocols: their bytes, where everything stands, and what each of them is.
+
+    ``kinds`` are those of :func:`bound.kind_of`, ``lines`` the numbers of their lines.
+    """
+
+    buffer: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    times: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    lines: NDArray[np.int64]
+
+    def pieces(self) -> Pieces:
+        """The same without any plan."""
+        none = np.empty((0, len(self.lines)), np.int64)
+        plans = np.full(len(self.lines), -1, np.int64)
+        return Pieces(self.buffer, self.starts, self.lengths, plans, none, none.astype(np.int32))
 
 
 def by_plan(plans: NDArray[np.int64], count: int) -> Iterator[tuple[int, NDArray[np.int64]]]:

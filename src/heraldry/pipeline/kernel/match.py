@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heraldry.pipeline.kernel.jit import PADDING, byte_at, inlined, kernel
-from heraldry.pipeline.kernel.scan import same_bytes
+from heraldry.pipeline.kernel.scan import has_percent, same_bytes
 
 _CONSTANT, _PRESENT, _TEMPLATE, _SAME, _SEGMENTS, _UNRESERVED = range(6)
 # The columns of a step: what it is, of which member, and four numbers that depend on it.
 _KIND, _MEMBER, _FIRST, _COUNT, _SLOT, _SEPARATOR = range(6)
-_PERCENT = 37
 _WHOLE = -1  # in place of the size of a suffix: the segment is a literal
 
 Template = tuple[int, tuple[str, ...]]
@@ -123,15 +122,6 @@ def _find(buffer: Any, p: int, end: int, texts: Any, text: int, size: int) -> in
     return np.int64(-1)
 
 
-@inlined
-def _has_percent(buffer: Any, p: int, end: int) -> bool:
-    while p < end:
-        if byte_at(buffer, p) == _PERCENT:
-            return True
-        p += 1
-    return False
-
-
 @kernel
 def _fits(
     buffer: Any,
@@ -145,7 +135,7 @@ def _fits(
     lengths: Any,
 ) -> bool:
     """Whether a text fits a template; notes where the values of its placeholders stand."""
-    if _has_percent(buffer, p, end):
+    if has_percent(buffer, p, end):
         return False  # it may be an escape: decoding is the judge's
     first = step[_FIRST]
     last = first + step[_COUNT] - 1
@@ -187,7 +177,7 @@ def _fits_segments(
     lengths: Any,
 ) -> bool:
     """As :func:`_fits`, segment by segment."""
-    if _has_percent(buffer, p, end):
+    if has_percent(buffer, p, end):
         return False
     separator = step[_SEPARATOR]
     slot = step[_SLOT]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from heraldry.pipeline.kernel import protocols as p_
-from heraldry.pipeline.kernel.envelope import ABSENT
+from heraldry.pipeline.kernel.envelope import ABSENT, MEMBERS
 from heraldry.pipeline.kernel.jit import byte_at, inlined, kernel
-from heraldry.pipeline.kernel.scan import end_of_string, same_bytes, skip_space
+from heraldry.pipeline.kernel.scan import end_of_string, has_percent, same_bytes, skip_space
 
 NAME_WORD, VALUE_WORD = 3, 4
 """The numbers of two words in the tables of the protocols."""
@@ -19,6 +19,8 @@ NOT = np.int64(-1)
 
 _FROM, _TO, _PREFIX, _PREFIX_SIZE, _FLAGS = p_.FIRST, p_.LAST, p_.PREFIX, p_.PREFIX_SIZE, p_.FLAGS
 _TOKENS, _OBJECT, _CLOSED, _FOLDED = p_.TOKENS, p_.OBJECT, p_.CLOSED, p_.FOLDED
+_SIMPLE, _ESCAPED, _ATTRIBUTES = p_.SIMPLE, p_.ESCAPED, len(MEMBERS)
+_MARKS, _NAMED_THERE, _MORE_ATTRIBUTES = p_.MARKS, p_.NAMED_THERE, p_.MORE_ATTRIBUTES
 
 
 @inlined
@@ -61,6 +63,27 @@ def _is_token(buffer: Any, p: int, end: int) -> bool:
     return True
 
 
+@inlined
+def _is_simple(buffer: Any, p: int, end: int) -> bool:
+    """Whether a name is one that an attribute may have."""
+    while p < end:
+        c = byte_at(buffer, p)
+        if not (97 <= c <= 122 or 48 <= c <= 57):
+            return False
+        p += 1
+    return True
+
+
+@inlined
+def _has_prefix(buffer: Any, name: int, size: int, member: Any, texts: Any) -> bool:
+    prefix = member[_PREFIX_SIZE]
+    if prefix == 0 or prefix > size:
+        return False
+    if member[_FLAGS] & _FOLDED:
+        return bool(_same_folded(buffer, name, texts, member[_PREFIX], prefix))
+    return bool(same_bytes(buffer, name, texts, member[_PREFIX], prefix))
+
+
 @kernel
 def _note(
     buffer: Any,
@@ -77,15 +100,10 @@ def _note(
 ) -> bool:
     """Note where a named value stands, if its name is known; whether its line may go on."""
     flags = member[_FLAGS]
+    lengths[_MARKS, row] |= _NAMED_THERE
     if flags & _TOKENS and not _is_token(buffer, name, name + size):
         return False
-    prefix = member[_PREFIX_SIZE]
-    if 0 < prefix <= size:
-        if flags & _FOLDED:
-            if _same_folded(buffer, name, texts, member[_PREFIX], prefix):
-                return False
-        elif same_bytes(buffer, name, texts, member[_PREFIX], prefix):
-            return False
+    known = attribute = False
     for place in range(member[_FROM], member[_TO]):
         if named[place, 1] != size:
             continue
@@ -99,8 +117,15 @@ def _note(
                 return False
             starts[slot, row] = value
             lengths[slot, row] = length
-            return True
-    return (flags & _CLOSED) == 0
+            known = True
+            attribute |= slot < _ATTRIBUTES
+            if not flags & _SIMPLE:  # else it may be an attribute and wanted for itself
+                break
+    if attribute:
+        return not (flags & _ESCAPED and has_percent(buffer, value, value + length))
+    if flags & _SIMPLE and _is_simple(buffer, name, name + size):
+        lengths[_MARKS, row] |= _MORE_ATTRIBUTES
+    return known or not (flags & _CLOSED or _has_prefix(buffer, name, size, member, texts))
 
 
 @inlined

@@ -1,9 +1,8 @@
-"""The compiled path for messages that are no events, beside that for structured CloudEvents."""
+"""The compiled path for messages of protocols that are no events."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -11,38 +10,36 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heraldry.messages.judge import Judge
+from heraldry.pipeline.kernel.bound import NATIVE, kind_of
 from heraldry.pipeline.kernel.columns import Arena, address_of
 from heraldry.pipeline.kernel.envelope import ABSENT
-from heraldry.pipeline.kernel.groups import KernelGroup, Pieces, Refused, by_plan, checked
+from heraldry.pipeline.kernel.groups import (
+    Bound,
+    KernelGroup,
+    Pieces,
+    Refused,
+    by_plan,
+    checked,
+)
 from heraldry.pipeline.kernel.match import match_rows
-from heraldry.pipeline.kernel.native_plans import NO_PLAN, NativePlan, NativePlans, given_array
-from heraldry.pipeline.kernel.natives import read_natives
-from heraldry.pipeline.kernel.protocols import CONTENT, PAYLOAD, PROTOCOLS
+from heraldry.pipeline.kernel.native_plans import NativePlan, NativePlans, given_array
+from heraldry.pipeline.kernel.protocols import CONTENT, PAYLOAD, PROTOCOLS, Places
 from heraldry.pipeline.lake.layout import arrow_type
 
 
 class NativePath:
-    """Accepts messages of protocols in batches; made once per worker, for one thread."""
+    """Accepts messages that are no events in batches; made once per worker, for one thread."""
 
-    def __init__(self, judge: Judge, arena: Arena) -> None:
-        self._judge = judge
-        self._plans = NativePlans(judge)
+    def __init__(self, judge: Judge, places: Places, arena: Arena) -> None:
+        self._plans = NativePlans(judge, places)
         self._arena = arena
 
-    @cached_property
-    def _useful(self) -> bool:
-        return any(one.protocol for one in self._judge.matcher.definitions)
-
-    def take(
-        self, buffer: NDArray[np.uint8], offsets: NDArray[np.int64], lines: NDArray[np.int64]
-    ) -> Iterator[KernelGroup | Refused]:
-        """What is accepted, or refused, among the lines of these numbers, by definition."""
-        if not len(lines) or not self._useful:
-            return
-        pieces, kinds = self._read(buffer, offsets, lines)
-        self._find(pieces, kinds)
+    def take(self, bound: Bound) -> Iterator[KernelGroup | Refused]:
+        """What is accepted, or refused, among some messages, by definition."""
+        pieces, lines = bound.pieces(), bound.lines
+        self._find(pieces, bound.kinds)
         match_rows(
-            address_of(buffer),
+            address_of(pieces.buffer),
             pieces.plans,
             pieces.starts,
             pieces.lengths,
@@ -62,23 +59,10 @@ class NativePath:
             if len(rows):
                 yield _group(pieces, plan, rows, payload, lines[rows])
 
-    def _read(
-        self, buffer: NDArray[np.uint8], offsets: NDArray[np.int64], lines: NDArray[np.int64]
-    ) -> tuple[Pieces, NDArray[np.int64]]:
-        """Where everything stands in some lines, and their protocols; no plans yet."""
-        places, count = self._plans.places, len(lines)
-        starts = np.zeros((places.count, count), np.int64)
-        lengths = np.empty((places.count, count), np.int32)
-        kinds = np.empty(count, np.int64)
-        read_natives(address_of(buffer), offsets, lines, starts, lengths, kinds, places.tables)
-        none = np.empty((0, count), np.int64)
-        plans = np.full(count, NO_PLAN, np.int64)
-        return Pieces(buffer, starts, lengths, plans, none, none.astype(np.int32)), kinds
-
     def _find(self, pieces: Pieces, kinds: NDArray[np.int64]) -> None:
         """Find the plan of every message by its address."""
         for protocol in range(len(PROTOCOLS)):
-            rows = np.flatnonzero(kinds == protocol)
+            rows = np.flatnonzero(kinds == kind_of(protocol, NATIVE))
             if len(rows):
                 family = self._plans.family(protocol)
                 pieces.plans[rows] = family.numbers(pieces.member(family.slot).take(rows))

@@ -6,9 +6,9 @@ the attributes. Where two may fit, or one that is not understood, the judge deci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,33 +16,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from heraldry.messages.compile import CompiledDefinition, members, why_unusable
-from heraldry.messages.constraint import FREE_TEXT, Constraint
+from heraldry.messages.compile import CompiledDefinition, why_unusable
+from heraldry.messages.constraint import Constraint
 from heraldry.messages.extract import EXTENSIONS, envelope_row
 from heraldry.messages.fit import same_protocol
 from heraldry.messages.index import Key, keys
 from heraldry.messages.judge import Judge
-from heraldry.messages.message import Message
 from heraldry.messages.native import filling
-from heraldry.messages.protocol_table import fields, with_content_type
-from heraldry.messages.template import Template as Parts
 from heraldry.model.definition import Definition
-from heraldry.model.formats import fold, is_cloudevents
+from heraldry.model.formats import is_cloudevents
 from heraldry.pipeline.kernel import protocols as p
 from heraldry.pipeline.kernel.addresses import Addresses
 from heraldry.pipeline.kernel.columns import PayloadReader, Spans
-from heraldry.pipeline.kernel.match import Segmented, Steps, Template
+from heraldry.pipeline.kernel.drafts import Check, Draft
+from heraldry.pipeline.kernel.match import Steps
 from heraldry.pipeline.kernel.routes import NO_ROUTE, SEVERAL, Routes
 from heraldry.schemas.columns import Scalar
 
 NO_PLAN = -1
 _JSON = "application/json"
 _TEXT = Scalar("string")
-_MEMORY = 8192
-_ANY: tuple[type, str] = (str, "string")
-_TYPES: dict[int, tuple[type, str]] = {p.WHOLE: (int, "integer"), p.TRUTH: (bool, "boolean")}
-
-Check = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,21 +71,12 @@ class NativePlan:
 class NativePlans:
     """The plans of all definitions seen so far; a plan is known by its number in ``steps``."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, places: p.Places) -> None:
         self._judge = judge
+        self.places = places
         self.steps = Steps()
         self.plans: list[NativePlan] = []
         self._families: dict[int, Family] = {}
-
-    @cached_property
-    def places(self) -> p.Places:
-        """Where the members of messages stand; made when the first message comes."""
-        wanted: dict[str, dict[tuple[str, str], None]] = {}
-        for one in self._judge.matcher.definitions:
-            for protocol in _protocols(one):
-                asked = wanted.setdefault(protocol, {})
-                asked.update(dict.fromkeys(_named(one, protocol)))
-        return p.places(wanted)
 
     def family(self, protocol: int) -> Family:
         """The definitions of a protocol."""
@@ -103,7 +87,7 @@ class NativePlans:
 
     def add(self, compiled: CompiledDefinition, rules: Iterable[Constraint], name: str) -> int:
         """The number of a new plan, or NO_PLAN where something is not understood."""
-        draft = _Draft(self.places, name)
+        draft = Draft(self.places, name)
         if compiled.unusable or not all(map(draft.understood, rules)):
             return NO_PLAN
         wanted = self._judge.only
@@ -215,84 +199,6 @@ class Family:
         return known
 
 
-class _Draft:
-    """The steps of a plan, rule by rule."""
-
-    def __init__(self, places: p.Places, protocol: str) -> None:
-        self._places = places
-        self._protocol = protocol
-        self._scalars = {one.name: one for one in p.MEMBERS[protocol] if one.form != p.NAMED}
-        self._media: list[Constraint] = []
-        self.constants: list[tuple[int, str]] = []
-        self.present: list[int] = []
-        self.templates: list[Template | Segmented] = []
-        self.checks: list[tuple[int, Check]] = []
-        self.first: dict[str, int] = {}
-        self.shared: list[tuple[int, int]] = []
-        self._slots = 0
-
-    def understood(self, rule: Constraint) -> bool:
-        """Take a rule into the plan; False where only the judge can decide it."""
-        if rule.kind == "media-type":
-            self._media.append(rule)
-            return True
-        member = self._scalars.get(rule.place.name)
-        slot = self._slot(rule)
-        if rule.place.section != "metadata" or slot is None:
-            return False
-        if rule.kind == "template":
-            return self._template(rule, slot)
-        kind, name = _TYPES.get(member.form, _ANY) if member is not None else _ANY
-        if rule.kind == "constant":
-            # A number is compared by its digits, which it has in one form only.
-            self.constants.append((slot, rule.text))
-            return type(rule.value) is kind
-        if rule.required:
-            self.present.append(slot)
-        if rule.kind == "type" and kind is not str:
-            return rule.type == name
-        if rule.kind == "type" and rule.type not in FREE_TEXT:
-            self.checks.append((slot, lru_cache(maxsize=_MEMORY)(lambda t: rule.fits(t, {}))))
-        return rule.kind in ("type", "required")
-
-    def _slot(self, rule: Constraint) -> int | None:
-        place = rule.place
-        if place.member is not None:
-            return self._places.slots.get((self._protocol, place.name, place.member))
-        member = self._scalars.get(place.name)
-        return member.slot if member is not None else None
-
-    def _template(self, rule: Constraint, slot: int) -> bool:
-        template = rule.template
-        if template is None or template.regex() is None:
-            return False
-        if template.separator is None:
-            if "" in template.literals[1:-1]:
-                return False
-            self.templates.append((slot, template.literals))
-        else:
-            parts = template.text.split(template.separator)
-            segments = tuple(Parts.parse(part).literals for part in parts)
-            self.templates.append((slot, template.separator, segments))
-        for name in template.placeholders:
-            first = self.first.setdefault(name, self._slots)
-            if first != self._slots:
-                self.shared.append((first, self._slots))
-            self._slots += 1
-        return True
-
-    def takes(self, media: Constraint | None) -> tuple[bool, bool]:
-        """Whether messages without a content type are taken, and those with that of JSON."""
-        plain = Message(protocol=self._protocol)
-        untyped = all(rule.check(plain, {}) is None for rule in self._media)
-        if self._protocol == "MQTT/3.1.1":
-            return untyped, False
-        stated = with_content_type(self._protocol, {}, _JSON)
-        json = Message(protocol=self._protocol, metadata=stated, content_type=_JSON)
-        typed = all(rule.check(json, {}) is None for rule in self._media)
-        return untyped, typed and (media is None or media.fits(_JSON, {}))
-
-
 def _envelope(
     compiled: CompiledDefinition, first: Mapping[str, int], untyped: bool, typed: bool
 ) -> tuple[Given, ...] | None:
@@ -319,22 +225,6 @@ def _envelope(
         slots = tuple(first[name] for name in names)
         found.append(Given(literals=template.literals, slots=slots))
     return tuple(found)
-
-
-def _protocols(one: Definition) -> Iterator[str]:
-    if one.protocol and why_unusable(one) is None:
-        yield from (name for name in p.PROTOCOLS if same_protocol(one.protocol, name))
-
-
-def _named(one: Definition, protocol: str) -> Iterator[tuple[str, str]]:
-    """The named values that a definition says something of."""
-    options = {fold(name): value for name, value in one.protocoloptions.items()}
-    for field in fields(protocol).values():
-        declared = options.get(fold(field.name))
-        if field.collection and declared is not None:
-            for name, member in members(declared):
-                given = member.get("name", name) if isinstance(member, Mapping) else name
-                yield field.name, field.member(str(given))
 
 
 def given_array(given: Given, stated: NDArray[np.bool_], count: int, kind: pa.DataType) -> pa.Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import numpy as np
 import pyarrow as pa
@@ -13,25 +11,15 @@ from heraldry.dialects.load import load_bytes
 from heraldry.messages.judge import Judge
 from heraldry.messages.line import MAX_LINE
 from heraldry.pipeline.kernel import jit
-from heraldry.pipeline.kernel.columns import Arena, Spans, address_of, instants
-from heraldry.pipeline.kernel.envelope import (
-    ABSENT,
-    BOUNDS,
-    FOLLOW,
-    MEMBERS,
-    NAMES,
-    read_envelopes,
-)
-from heraldry.pipeline.kernel.groups import KernelGroup, Pieces, Refused, Taken, by_plan, checked
+from heraldry.pipeline.kernel.bound_path import BoundPath
+from heraldry.pipeline.kernel.columns import Arena, Spans, address_of
+from heraldry.pipeline.kernel.envelope import BOUNDS, FOLLOW, MEMBERS, NAMES, read_envelopes
+from heraldry.pipeline.kernel.event_groups import take_events
+from heraldry.pipeline.kernel.groups import Pieces, Taken
 from heraldry.pipeline.kernel.match import match_rows
-from heraldry.pipeline.kernel.native_path import NativePath
-from heraldry.pipeline.kernel.plans import NO_PLAN, Plan, Plans
-from heraldry.pipeline.lake.layout import arrow_type
+from heraldry.pipeline.kernel.plans import NO_PLAN, Plans
 
-_TIME = MEMBERS.index("time")
 _TYPE = MEMBERS.index("type")
-_DATA = MEMBERS.index("data")
-_CONTENT = MEMBERS.index("datacontenttype")
 _SINGLY = 64  # so few lines are looked at one by one for what is no UTF-8
 
 
@@ -41,7 +29,7 @@ class KernelPath:
     def __init__(self, judge: Judge) -> None:
         self._plans = Plans(judge)
         self._arena = Arena()
-        self._natives = NativePath(judge, self._arena)
+        self._bound = BoundPath(judge, self._arena)
         self._follow = FOLLOW.copy()
 
     def take(self, lines: pa.BinaryArray) -> Taken:
@@ -52,23 +40,9 @@ class KernelPath:
         readable = good.copy()
         batch, times = self._read(buffer, offsets, good)
         self._match(batch)
-        found = []
         taken = Taken([], [], np.empty(0, np.int64))
-        for number, rows in by_plan(batch.plans, len(self._plans.plans)):
-            plan = self._plans.plans[number]
-            rows = checked(batch, plan.checks, rows)
-            verdict, payload = plan.reader.read(batch.member(_DATA).take(rows), self._arena)
-            if not verdict.all():
-                taken.refused.append(_refused(batch, plan, rows[~verdict]))
-                rows = rows[verdict]
-            if len(rows):
-                found.append((plan, rows, payload))
-        taken.groups += _groups(batch, times, found)
-        for group in self._natives.take(buffer, offsets, np.flatnonzero(readable & ~good)):
-            if isinstance(group, Refused):
-                taken.refused.append(group)
-            else:
-                taken.groups.append(group)
+        taken.add(take_events(batch, times, self._plans.plans, self._arena))
+        taken.add(self._bound.take(buffer, offsets, np.flatnonzero(readable & ~good)))
         rest = np.ones(len(lines), np.bool_)
         for rows in [one.rows for one in taken.groups] + [one.rows for one in taken.refused]:
             rest[rows] = False
@@ -109,47 +83,6 @@ class KernelPath:
             batch.slot_lengths,
             *self._plans.steps.tables,
         )
-
-
-def _refused(batch: Pieces, plan: Plan, rows: NDArray[np.int64]) -> Refused:
-    stated = batch.lengths[_CONTENT][rows] != ABSENT
-    return Refused(plan.compiled, rows, batch.member(_DATA).take(rows), stated)
-
-
-def _groups(
-    batch: Pieces,
-    times: NDArray[np.int64],
-    found: list[tuple[Plan, NDArray[np.int64], pa.Table]],
-) -> Iterator[KernelGroup]:
-    """Groups with their columns; texts of attributes are copied for all groups at once."""
-    if not found:
-        return
-    every = np.concatenate([rows for _, rows, _ in found])
-    columns = {
-        name: batch.member(number).take(every).to_arrow(pa.string())
-        for number, name in enumerate(MEMBERS)
-        if number not in (_TIME, _DATA)
-    }
-    present = batch.lengths[_TIME][every] != ABSENT
-    columns["time"] = instants(times[every], present)
-    begin = 0
-    for plan, rows, payload in found:
-        count = len(rows)
-        envelope = [
-            columns[column.key].slice(begin, count)
-            if column.key in columns
-            else pa.nulls(count, arrow_type(column.type))
-            for column in plan.compiled.envelope_columns
-        ]
-        placeholders = [
-            pa.nulls(count, pa.string())
-            if slot is None
-            else batch.slot(slot).take(rows).to_arrow(pa.string())
-            for slot in plan.slots
-        ]
-        data = batch.member(_DATA).take(rows)
-        yield KernelGroup(plan.compiled, rows, payload, envelope, placeholders, data)
-        begin += count
 
 
 def _padded(lines: pa.BinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -229,4 +162,4 @@ def warm() -> None:
     metadata = {"topic_name": "warm/a", "qos": 1, "user_properties": [{"name": "b", "value": "b"}]}
     native = {"protocol": "MQTT/5.0", "metadata": metadata, "payload": data}
     path = KernelPath(Judge(load_bytes(msgspec.json.encode(catalog), "warm")))
-    path.take(pa.array([msgspec.json.encode(event), msgspec.json.encode(native)], pa.binary()))
+    path.take(pa.array([*map(msgspec.json.encode, (event, native))], pa.binary()))

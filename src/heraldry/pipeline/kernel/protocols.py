@@ -5,19 +5,26 @@ A member that is not in the tables, or has another form than they say, leaves it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from heraldry.pipeline.kernel.envelope import MEMBERS as EVENT_MEMBERS
 from heraldry.pipeline.kernel.jit import PADDING
 
 PROTOCOLS = ("MQTT/5.0", "MQTT/3.1.1", "KAFKA", "NATS", "HTTP", "AMQP/1.0")
 """The protocols under the names that lines give them; the place of each is its number."""
 
-ADDRESS, SECOND, CONTENT, NUMBER, FLAG, FORM, EXPIRY, PAYLOAD, COLLECTED = range(9)
-"""Where the members of a message stand; named values have places from COLLECTED on."""
+PAYLOAD = EVENT_MEMBERS.index("data")
+ADDRESS, SECOND, CONTENT, NUMBER, FLAG, FORM, EXPIRY, MARKS, COLLECTED = range(
+    len(EVENT_MEMBERS), len(EVENT_MEMBERS) + 9
+)
+"""Where the members of a message stand: first those of an event, named values from COLLECTED on."""
+
+NAMED_THERE, MORE_ATTRIBUTES = 1, 2
+"""Of a message, in place of the length of MARKS: it has named values; attributes of no place."""
 
 TEXT, TOPIC, SUBJECT, PATH, METHOD, WHOLE, TRUTH, NAMED = range(8)
 """The forms of a member; TOPIC, SUBJECT and PATH are texts that the protocol restricts."""
@@ -25,8 +32,9 @@ TEXT, TOPIC, SUBJECT, PATH, METHOD, WHOLE, TRUTH, NAMED = range(8)
 AT, SIZE, SLOT, FORMS, LIMIT, FIRST, LAST, PREFIX, PREFIX_SIZE, FLAGS = range(10)
 """The columns of a member: its name, its place and form, and the names in a collection."""
 
-TOKENS, OBJECT, CLOSED, FOLDED = 1, 2, 4, 8
-"""Of a collection: names of letters, never a list, no other names, a prefix in any case."""
+TOKENS, OBJECT, CLOSED, FOLDED, SIMPLE, ESCAPED = 1, 2, 4, 8, 16, 32
+"""Of a collection: names of letters, never a list, no other names, a prefix in any case; every
+name of small letters and digits is an attribute; a percent sign in an attribute is an escape."""
 
 LEAVE = -1
 """The place of named values that leave a line to the judge."""
@@ -45,6 +53,8 @@ class Member(NamedTuple):
     prefix: str = ""
     flags: int = 0
     special: Mapping[str, int] = {}
+    attributes: tuple[str, ...] = ()
+    """What stands before the names of attributes, in one spelling or several."""
 
 
 _TYPE = {"content-type": CONTENT}
@@ -61,19 +71,28 @@ MEMBERS: dict[str, tuple[Member, ...]] = {
         Member("message_expiry_interval", EXPIRY, WHOLE, 2**32 - 1),
         Member("response_topic", SECOND, TOPIC),
         Member("content_type", CONTENT, TEXT),
-        Member("user_properties", LEAVE, NAMED, special={"specversion": LEAVE}),
+        Member("user_properties", LEAVE, NAMED, flags=SIMPLE, attributes=("",)),
     ),
     "MQTT/3.1.1": _MQTT,
     "KAFKA": (
         Member("topic", ADDRESS, TEXT),
         Member("partition", NUMBER, WHOLE, 2**31 - 1),
         Member("key", SECOND, TEXT),
-        Member("headers", LEAVE, NAMED, prefix="ce_", special=_TYPE),
+        Member("headers", LEAVE, NAMED, prefix="ce_", special=_TYPE, attributes=("ce_",)),
     ),
     "NATS": (
         Member("subject", ADDRESS, SUBJECT),
         Member("reply-to", SECOND, SUBJECT),
-        Member("headers", LEAVE, NAMED, prefix="ce-", flags=TOKENS | FOLDED, special=_TYPE),
+        Member(
+            "headers",
+            LEAVE,
+            NAMED,
+            prefix="ce-",
+            flags=TOKENS | FOLDED | ESCAPED,
+            # Only here has the type of an event's data a name of its own.
+            special={**_TYPE, "ce-datacontenttype": EVENT_MEMBERS.index("datacontenttype")},
+            attributes=("ce-",),
+        ),
     ),
     "HTTP": (
         Member("method", SECOND, METHOD),
@@ -84,13 +103,21 @@ MEMBERS: dict[str, tuple[Member, ...]] = {
             LEAVE,
             NAMED,
             prefix="ce-",
-            flags=TOKENS | FOLDED,
+            flags=TOKENS | FOLDED | ESCAPED,
             special={**_TYPE, "content-encoding": LEAVE},
+            attributes=("ce-",),
         ),
     ),
     "AMQP/1.0": (
         Member("properties", LEAVE, NAMED, flags=OBJECT | CLOSED, special=_TYPE),
-        Member("application-properties", LEAVE, NAMED, prefix="cloudEvents", flags=OBJECT),
+        Member(
+            "application-properties",
+            LEAVE,
+            NAMED,
+            prefix="cloudEvents",
+            flags=OBJECT,
+            attributes=("cloudEvents_", "cloudEvents:"),
+        ),
     ),
 }
 SEPARATORS = {"MQTT/5.0": "/", "MQTT/3.1.1": "/", "NATS": ".", "HTTP": "/"}
@@ -103,8 +130,13 @@ ADDRESSES: dict[str, tuple[str, str | None]] = {
 }
 """What tells the definitions of a protocol apart: a member, or a named value in one."""
 
-INSIDE = frozenset(("MQTT/3.1.1", "NATS"))
-"""Protocols where an event may be in the payload without being announced."""
+EVENT_TYPES = (
+    "application/cloudevents+json",
+    "application/cloudevents+json; charset=utf-8",
+    "application/cloudevents+json; charset=UTF-8",
+    "application/cloudevents+json;charset=utf-8",
+)
+"""The content types by which a payload is taken for an event; the judge knows more spellings."""
 
 
 class Tables(NamedTuple):
@@ -146,6 +178,7 @@ def places(wanted: Mapping[str, Iterable[tuple[str, str]]]) -> Places:
     words = [texts.add(f'{word}"') for word in ("protocol", "metadata", "payload", "name", "value")]
     words += [texts.add(f'{name}"') for name in PROTOCOLS]
     words += [texts.add("application/json"), texts.add("specversion")]
+    words += [texts.add(kind) for kind in EVENT_TYPES]
     rows: list[list[int]] = []
     named: list[list[int]] = []
     bounds = [0]
@@ -163,10 +196,10 @@ def places(wanted: Mapping[str, Iterable[tuple[str, str]]]) -> Places:
                     names[name] = slots[protocol, member.name, name] = free
                     free += 1
             fold = bool(member.flags & FOLDED)
-            for name, slot in names.items():
+            for name, slot in [*_attributes(member), *names.items()]:
                 # Only HTTP takes headers of any case for the same; NATS does so for its own.
-                any_case = fold and (protocol == "HTTP" or name in member.special)
-                named.append([*texts.add(name), slot, any_case])
+                own = slot < len(EVENT_MEMBERS) or name in member.special
+                named.append([*texts.add(name), slot, fold and (protocol == "HTTP" or own)])
             rows.append(
                 [
                     *texts.add(f'{member.name}"'),
@@ -185,6 +218,15 @@ def places(wanted: Mapping[str, Iterable[tuple[str, str]]]) -> Places:
     return Places(
         tables=tables, slots=slots, count=max([COLLECTED, *(slot + 1 for slot in slots.values())])
     )
+
+
+def _attributes(member: Member) -> Iterator[tuple[str, int]]:
+    """The names that attributes have in a collection, and their places."""
+    for prefix in member.attributes:
+        for slot, name in enumerate(EVENT_MEMBERS):
+            # Elsewhere than by these names an event says what its data is.
+            if name not in ("datacontenttype", "data"):
+                yield prefix + name, slot
 
 
 def _is_plain(member: Member, name: str) -> bool:

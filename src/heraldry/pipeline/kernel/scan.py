@@ -51,6 +51,16 @@ def skip_space(buffer: Any, p: int) -> int:
     return p
 
 
+@inlined
+def has_percent(buffer: Any, p: int, end: int) -> bool:
+    """Whether a text has a percent sign, which may be an escape."""
+    while p < end:
+        if byte_at(buffer, p) == 37:
+            return True
+        p += 1
+    return False
+
+
 @kernel
 def end_of_string(buffer: Any, p: int, end: int) -> tuple[int, int, int]:
     """The position of the closing quote, or -1; how many bytes continue a character; escapes.

@@ -1,7 +1,8 @@
-"""Messages of protocols that are no events: where each member of the metadata stands.
+"""Messages of protocols: where each member of the metadata stands, and whether it is an event.
 
 A line is ``{"protocol", "metadata", "payload"}`` in any order but that the protocol comes before
-its metadata. Texts have no escapes; ``payload`` is an object and only passed over here.
+its metadata. Texts have no escapes; ``payload`` is an object. It is only passed over here, unless
+it is an event itself: then its members are read, and ``data`` takes the place of the payload.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from heraldry.pipeline.kernel import protocols as p_
-from heraldry.pipeline.kernel.envelope import ABSENT, end_of_object
+from heraldry.pipeline.kernel.envelope import (
+    ABSENT,
+    end_of_object,
+    is_plain_event,
+    read_event,
+)
+from heraldry.pipeline.kernel.envelope import MEMBERS as EVENT_MEMBERS
 from heraldry.pipeline.kernel.jit import byte_at, inlined, kernel
 from heraldry.pipeline.kernel.named_values import NOT, is_at, plain_text, read_named
 from heraldry.pipeline.kernel.scan import is_word, number, same_bytes, skip_space
@@ -20,11 +27,17 @@ _PROTOCOLS = len(p_.PROTOCOLS)
 _PROTOCOL, _METADATA, _PAYLOAD, _NAME, _VALUE, _FIRST = range(6)  # of the words in the tables
 _JSON = _FIRST + _PROTOCOLS
 _EVENT = _JSON + 1
-_MQTT_OLD, _NATS = p_.PROTOCOLS.index("MQTT/3.1.1"), p_.PROTOCOLS.index("NATS")
+_EVENT_TYPES = _EVENT + 1
+_MQTT, _MQTT_OLD, _NATS = map(p_.PROTOCOLS.index, ("MQTT/5.0", "MQTT/3.1.1", "NATS"))
 _AT, _SIZE, _SLOT, _FORM, _LIMIT = p_.AT, p_.SIZE, p_.SLOT, p_.FORMS, p_.LIMIT
 _TEXT, _TOPIC, _SUBJECT, _PATH, _METHOD = p_.TEXT, p_.TOPIC, p_.SUBJECT, p_.PATH, p_.METHOD
 _WHOLE, _TRUTH, _NAMED = p_.WHOLE, p_.TRUTH, p_.NAMED
-_CONTENT, _BODY = p_.CONTENT, p_.PAYLOAD
+_CONTENT, _BODY, _MARKS = p_.CONTENT, p_.PAYLOAD, p_.MARKS
+_NAMED_THERE, _MORE_ATTRIBUTES = p_.NAMED_THERE, p_.MORE_ATTRIBUTES
+_VERSION, _DATA_TYPE = map(EVENT_MEMBERS.index, ("specversion", "datacontenttype"))
+
+NATIVE, BINARY, STRUCTURED = range(3)
+"""A message is no event, one by its named values, or one by its payload."""
 
 
 @kernel
@@ -231,37 +244,107 @@ def _may_be_event(buffer: Any, p: int, end: int, texts: Any, words: Any) -> bool
 
 
 @inlined
-def _is_plain(
-    buffer: Any, row: int, protocol: int, starts: Any, lengths: Any, tables: Any, texts: Any
+def _is_type(
+    buffer: Any, row: int, starts: Any, lengths: Any, words: Any, texts: Any, n: int
 ) -> bool:
-    """Whether a message has a payload of JSON, and is no event in disguise."""
-    if lengths[_BODY, row] < 1 or protocol < 0:
+    """Whether the content type of a message is one of the words."""
+    if lengths[_CONTENT, row] != words[n, 1]:
         return False
-    kind = lengths[_CONTENT, row]
-    if kind != ABSENT:
-        if kind != tables.words[_JSON, 1]:
-            return False
-        if not is_at(buffer, starts[_CONTENT, row], texts, tables.words, _JSON):
-            return False
-    if protocol in (_MQTT_OLD, _NATS):
-        begin = starts[_BODY, row]
-        return not _may_be_event(buffer, begin, begin + lengths[_BODY, row], texts, tables.words)
-    return True
+    return bool(is_at(buffer, starts[_CONTENT, row], texts, words, n))
+
+
+@inlined
+def _has_attributes(row: int, protocol: int, lengths: Any) -> bool:
+    """Whether named values say that a message is an event; MQTT has one that alone does so."""
+    if protocol == _MQTT:
+        return bool(lengths[_VERSION, row] != ABSENT)
+    found = False
+    for attribute in range(_BODY):
+        found |= lengths[attribute, row] != ABSENT
+    return found
 
 
 @kernel
-def read_natives(
-    buffer: Any, offsets: Any, lines: Any, starts: Any, lengths: Any, kinds: Any, tables: Any
+def _mode(
+    buffer: Any, row: int, protocol: int, starts: Any, lengths: Any, words: Any, texts: Any
+) -> int:
+    """What a message is, or -1 where that is not certain."""
+    for one in range(_EVENT_TYPES, words.shape[0]):
+        if _is_type(buffer, row, starts, lengths, words, texts, one):
+            return np.int64(STRUCTURED)
+    if lengths[_CONTENT, row] != ABSENT and not _is_type(
+        buffer, row, starts, lengths, words, texts, _JSON
+    ):
+        return NOT
+    if _has_attributes(row, protocol, lengths):
+        more = lengths[_MARKS, row] & _MORE_ATTRIBUTES
+        # Where data has a type by another name, too, the judge tells which of them counts.
+        return NOT if more or (protocol == _NATS and lengths[_CONTENT, row] != ABSENT) else BINARY
+    if protocol == _MQTT_OLD or (protocol == _NATS and not lengths[_MARKS, row] & _NAMED_THERE):
+        begin = starts[_BODY, row]
+        if _may_be_event(buffer, begin, begin + lengths[_BODY, row], texts, words):
+            return np.int64(STRUCTURED)
+    return np.int64(NATIVE)
+
+
+@inlined
+def _unfold(
+    buffer: Any, row: int, starts: Any, lengths: Any, names: Any, bounds: Any, follow: Any
+) -> bool:
+    """Read the event that is the payload, so that its members take the places of attributes."""
+    p = starts[_BODY, row]
+    end = p + lengths[_BODY, row]
+    lengths[_BODY, row] = ABSENT
+    for attribute in range(_BODY):
+        if lengths[attribute, row] != ABSENT:  # a named value that must not count
+            return False
+    return bool(read_event(buffer, p, end, row, starts, lengths, names, bounds, follow) == end)
+
+
+@kernel
+def read_bound(
+    buffer: Any,
+    offsets: Any,
+    lines: Any,
+    starts: Any,
+    lengths: Any,
+    times: Any,
+    kinds: Any,
+    tables: Any,
+    names: Any,
+    bounds: Any,
+    follow: Any,
 ) -> None:
-    """Read some lines; ``kinds`` are the numbers of their protocols, -1 what is not plain."""
-    texts = np.uintp(tables.texts.ctypes.data)
+    """Read some lines; ``kinds`` are what :func:`kind_of` gives, -1 what is not plain."""
+    texts, address = np.uintp(tables.texts.ctypes.data), np.uintp(names.ctypes.data)
     for row in range(lines.shape[0]):
         for slot in range(lengths.shape[0]):
             lengths[slot, row] = ABSENT
+        lengths[_MARKS, row] = 0
         kinds[row] = -1
         line = lines[row]
         end = offsets[line + 1]
         p = _line(buffer, offsets[line], end, row, starts, lengths, kinds, tables, texts)
-        whole = 0 <= p <= end and skip_space(buffer, p) >= end
-        if not whole or not _is_plain(buffer, row, kinds[row], starts, lengths, tables, texts):
-            kinds[row] = -1
+        protocol, kinds[row] = kinds[row], -1
+        if not (0 <= p <= end and skip_space(buffer, p) >= end):
+            continue
+        if protocol < 0 or lengths[_BODY, row] < 1:
+            continue
+        mode = _mode(buffer, row, protocol, starts, lengths, tables.words, texts)
+        if mode == STRUCTURED and not _unfold(
+            buffer, row, starts, lengths, address, bounds, follow
+        ):
+            continue
+        if mode == BINARY and protocol != _NATS:
+            starts[_DATA_TYPE, row] = starts[_CONTENT, row]
+            lengths[_DATA_TYPE, row] = lengths[_CONTENT, row]
+        plain = mode == NATIVE or (
+            mode > NATIVE and is_plain_event(buffer, row, starts, lengths, address, bounds, times)
+        )
+        if plain:
+            kinds[row] = protocol + _PROTOCOLS * mode
+
+
+def kind_of(protocol: int, mode: int) -> int:
+    """The number of the messages of a protocol in a mode."""
+    return protocol + _PROTOCOLS * mode
