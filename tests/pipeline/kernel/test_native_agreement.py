@@ -132,6 +132,13 @@ def test_many_names_are_not_looked_for() -> None:
     assert taken(found, *lines) == [1]
 
 
+def test_a_header_of_another_case_is_another_one() -> None:
+    kind = {"headers": {"Content-Type": {"value": "application/json"}}}
+    found = {"spelled": definition("KAFKA", {"topic": "orders", **kind})}
+    texts = ({"Content-Type": "text/plain"}, {"Content-Type": "application/json"}, {})
+    assert taken(found, *(put("orders", headers=one) for one in texts)) == []
+
+
 def test_many_shapes_are_the_judges() -> None:
     topics = ["/".join("a" if n >> i & 1 else f"{{p{i}}}" for i in range(9)) for n in range(512)]
     found = {f"d{n}": definition("MQTT/5.0", {"topic_name": one}) for n, one in enumerate(topics)}

@@ -13,6 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heraldry.messages.verdict import Accepted
+from tests.pipeline.kernel.event_lines import DEFINITIONS, bound_events
+from tests.pipeline.kernel.native_lines import DEFINITIONS as NATIVES
+from tests.pipeline.kernel.native_lines import natives
+from tests.pipeline.kernel.strange_events import STRANGE
 from tests.pipeline.landing.without_spark import (
     Setting,
     assert_agreement,
@@ -32,8 +36,19 @@ from tests.suites.flawed_lines import (
     events,
     native_lines,
 )
-from tests.suites.streams import EVENT_KINDS, OPEN, OPEN_KINDS, WIDE, event, line, xid
+from tests.suites.streams import (
+    EVENT_KINDS,
+    OPEN,
+    OPEN_KINDS,
+    WIDE,
+    document,
+    event,
+    line,
+    xid,
+)
 
+BOUND = document({**NATIVES, **DEFINITIONS}, "g")
+"""Definitions of all protocols, of events and others."""
 EXAMPLES = 4_000 if os.environ.get("HERALDRY_SOAK") else 120
 SETTINGS = {
     "all": (Setting(catalog=WIDE), events(EVENT_KINDS) | native_lines()),
@@ -43,6 +58,8 @@ SETTINGS = {
         Setting(catalog=WIDE, only=(xid("order"), xid("raw"), xid("keyed"))),
         events(EVENT_KINDS),
     ),
+    "on-protocols": (Setting(catalog=BOUND), bound_events() | natives()),
+    "on-protocols, not-compiled": (Setting(catalog=BOUND, compiled=False), bound_events()),
     "open-types": (Setting(catalog=OPEN), events(OPEN_KINDS) | events({"o": EVENT_KINDS["order"]})),
 }
 ids = list(SETTINGS)
@@ -252,6 +269,11 @@ def test_all_lines_together(compiled: bool, keep: bool, tmp_path: Path) -> None:
     """One strange payload must not change what becomes of those beside it."""
     setting = Setting(catalog=WIDE, keep_payload=keep, compiled=compiled)
     assert_agreement(setting, tmp_path, [*ADVERSARIAL.values()] * 2)
+
+
+@pytest.mark.parametrize("name", list(STRANGE))
+def test_one_event_on_a_protocol(name: str, warehouse: Path) -> None:
+    assert_agreement(Setting(catalog=BOUND), warehouse, [STRANGE[name]])
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["not-compiled", "compiled"])

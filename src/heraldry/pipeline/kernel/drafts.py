@@ -49,7 +49,7 @@ class Draft:
         """Take a rule into the plan; False where only the judge can decide it."""
         if rule.kind == "media-type":
             self._media.append(rule)
-            return _is_content_type(rule.place)
+            return self._is_content_type(rule.place)
         if rule.place.section == "attributes":
             return self._attribute(rule)
         member = self._scalars.get(rule.place.name)
@@ -70,6 +70,16 @@ class Draft:
         if rule.kind == "type" and rule.type not in FREE_TEXT:
             self.checks.append((slot, _remembered(rule)))
         return rule.kind in ("type", "required")
+
+    def _is_content_type(self, place: Place) -> bool:
+        """Whether a rule on a media type is one on what a message has as its content type."""
+        if place.section == "attributes":
+            return place.name == "datacontenttype"
+        if place.member is None:
+            return place.section == "content_type" or place.name == "content_type"
+        # On Kafka a header of another case is another one.
+        named = place.member.lower() if self._protocol == "NATS" else place.member
+        return named == "content-type" and place.name in ("headers", "properties")
 
     def _attribute(self, rule: Constraint) -> bool:
         """As :meth:`understood`, for an attribute; times have the form of instants already."""
@@ -171,16 +181,6 @@ def places_for(definitions: Iterable[Definition]) -> p.Places:
 
 def _remembered(rule: Constraint) -> Check:
     return lru_cache(maxsize=_MEMORY)(lambda text: rule.fits(text, {}))
-
-
-def _is_content_type(place: Place) -> bool:
-    """Whether a rule on a media type is one on what a message has as its content type."""
-    if place.section == "attributes":
-        return place.name == "datacontenttype"
-    if place.member is not None:
-        named = place.member.lower() if place.name == "headers" else place.member
-        return named == "content-type" and place.name in ("headers", "properties")
-    return place.section == "content_type" or place.name == "content_type"
 
 
 def _protocols(one: Definition) -> Iterator[str]:

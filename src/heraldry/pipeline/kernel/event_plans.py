@@ -6,7 +6,7 @@ has the plan; where that is not certain, the judge decides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from heraldry.messages.compile import CompiledDefinition, why_unusable
+from heraldry.messages.constraint import Place
 from heraldry.messages.fit import same_protocol
 from heraldry.messages.index import LITERAL_TYPES, keys
 from heraldry.messages.judge import Judge
@@ -29,7 +30,9 @@ from heraldry.pipeline.kernel.match import Steps
 from heraldry.pipeline.kernel.plans import NO_PLAN, Plan
 
 _ASK = -2  # the address must tell
-_MOST_RIVALS = 64
+_MOST_RIVALS = 8
+_MOST_OTHERS = 256  # each is looked at for every new type
+_TYPE = Place(section="attributes", name="type")
 _MEMORY = 65_536
 
 
@@ -96,9 +99,12 @@ class Family:
         self._typed: dict[str, list[int]] = {}
         self._placed: dict[str, list[int]] = {}
         self._others: list[int] = []
+        member, name = p.ADDRESSES[self._name]
+        self._place = Place(section="metadata", name=member, member=name)
         for position, one in enumerate(judge.matcher.definitions):
             if self._competes(one):
                 self._held(one).append(position)
+        self._types: dict[str, dict[int, CompiledDefinition]] = {}
         self._numbers: dict[tuple[str, str | None], int] = {}
         self._made: dict[int, int] = {}
 
@@ -112,7 +118,7 @@ class Family:
         """The list of definitions that are found in the same way."""
         if (kind := _constant_type(one)) is not None:
             return self._typed.setdefault(kind, [])
-        place = p.ADDRESSES[self._name]
+        place = (self._place.name, self._place.member)
         for key in keys(one, "protocol"):
             if (key.name, key.member) == place and key.constant is not None:
                 return self._placed.setdefault(key.constant, [])
@@ -121,11 +127,13 @@ class Family:
     @cached_property
     def slot(self) -> int:
         """Where the addresses of messages stand."""
-        member, name = p.ADDRESSES[self._name]
+        member, name = self._place.name, self._place.member
         return p.ADDRESS if name is None else self._plans.places.slots[self._name, member, name]
 
     def numbers(self, kinds: Spans, addresses: Spans) -> NDArray[np.int64]:
         """The plans of some events by their types, and by addresses where those must tell."""
+        if len(self._others) > _MOST_OTHERS:
+            return np.full(len(kinds.starts), NO_PLAN, np.int64)
         encoded = kinds.to_arrow(pa.string()).dictionary_encode()
         texts = encoded.dictionary.to_pylist()
         codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -144,50 +152,56 @@ class Family:
         return plans
 
     def _by_type(self, kind: str) -> int:
-        """The plan of events of a type, NO_PLAN, or _ASK where others may fit some addresses."""
-        typed = self._typed.get(kind, ())
-        if self._placed or len(typed) + len(self._others) > 1:
-            return _ASK
-        return self._plan((*typed, *self._others), None)
+        """The plan of events of a type, NO_PLAN, or _ASK where the address must tell."""
+        fitting = self._of_type(kind)
+        return _ASK if self._placed or len(fitting) > 1 else self._winner(fitting)
 
     def _by_address(self, kind: str, address: str | None) -> int:
         """The plan of events of a type and an address."""
+        fitting = self._of_type(kind)
+        placed = self._placed.get(address, ()) if address is not None else ()
+        if not placed and len(fitting) < 2:
+            return self._winner(fitting)
         known = self._numbers.get((kind, address))
         if known is None:
             if len(self._numbers) >= _MEMORY:  # a stream of ever new topics must not fill memory
                 self._numbers.clear()
-            placed = self._placed.get(address, ()) if address is not None else ()
-            rivals = (*self._typed.get(kind, ()), *placed, *self._others)
-            known = self._numbers[kind, address] = self._plan(rivals, (address,))
+            every = fitting | self._usable(placed, _TYPE, kind)
+            rivals = {n: one for n, one in every.items() if _may_have(one, self._place, address)}
+            known = self._numbers[kind, address] = self._winner(rivals)
         return known
 
-    def _plan(self, rivals: Sequence[int], address: tuple[str | None] | None) -> int:
-        """The plan of the definition that wins wherever it fits."""
-        if len(rivals) > _MOST_RIVALS:
-            return NO_PLAN
-        found = {place: self._judge.matcher.compiled(place) for place in rivals}
-        fitting = {
-            place: one
-            for place, one in found.items()
-            if one.unusable is None and (address is None or self._may_have(one, address[0]))
-        }
-        for place, one in fitting.items():
-            if all(one is other or self._beats(one, other) for other in fitting.values()):
-                if place not in self._made:
-                    self._made[place] = self._plans.add(one, self._name)
-                return self._made[place]
-        return NO_PLAN
+    def _of_type(self, kind: str) -> dict[int, CompiledDefinition]:
+        """The definitions that events of a type may be of, but for those of one address."""
+        known = self._types.get(kind)
+        if known is None:
+            if len(self._types) >= _MEMORY:
+                self._types.clear()
+            rivals = (*self._typed.get(kind, ()), *self._others)
+            known = self._types[kind] = self._usable(rivals, _TYPE, kind)
+        return known
 
-    def _may_have(self, one: CompiledDefinition, address: str | None) -> bool:
-        """Whether messages of a definition may have an address, or none."""
-        place = p.ADDRESSES[self._name]
-        for rule in one.constraints:
-            where = rule.place
-            if where.section == "metadata" and (where.name, where.member) == place:
-                fits = not rule.required if address is None else rule.fits(address, {})
-                if not fits:
-                    return False
-        return True
+    def _usable(
+        self, positions: Sequence[int], place: Place, text: str
+    ) -> dict[int, CompiledDefinition]:
+        """The definitions that can be used, and allow a text in some place."""
+        every = {position: self._judge.matcher.compiled(position) for position in positions}
+        return {
+            position: one
+            for position, one in every.items()
+            if one.unusable is None and _may_have(one, place, text)
+        }
+
+    def _winner(self, fitting: Mapping[int, CompiledDefinition]) -> int:
+        """The plan of the definition that wins wherever it fits."""
+        if len(fitting) > _MOST_RIVALS:
+            return NO_PLAN
+        for position, one in fitting.items():
+            if all(one is other or self._beats(one, other) for other in fitting.values()):
+                if position not in self._made:
+                    self._made[position] = self._plans.add(one, self._name)
+                return self._made[position]
+        return NO_PLAN
 
     def _beats(self, one: CompiledDefinition, other: CompiledDefinition) -> bool:
         """Whether a definition is chosen wherever it fits beside another one."""
@@ -195,6 +209,17 @@ class Family:
         if len(left) == 1:
             return left[0] is one
         return strictly_narrower(one, other, Message(protocol=self._name))
+
+
+def _may_have(one: CompiledDefinition, place: Place, text: str | None) -> bool:
+    """Whether messages of a definition may have a text, or nothing, in some place."""
+    for rule in one.constraints:
+        if (rule.place.section, rule.place.name) == (place.section, place.name):
+            if rule.place.member != place.member:
+                continue
+            if not (not rule.required if text is None else rule.fits(text, {})):
+                return False
+    return True
 
 
 def _constant_type(one: Definition) -> str | None:
