@@ -76,6 +76,9 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     "data-type": typed(bound("KAFKA", {}, "datatype"), datacontenttype={"value": JSON}),
     "extended": typed(bound("KAFKA", {}, "extended"), trace={"type": "string"}),
     "extended-more": typed(bound("KAFKA", {}, "more"), trace={"required": True}),
+    "counted": typed(
+        bound("KAFKA", {}, "counted"), level={"type": "integer"}, trace={"value": "{trace}"}
+    ),
     "strict": typed(bound("KAFKA", {}, "strict"), id={"type": "uuid"}, time={"required": True}),
     "any-type": free("shop.any.{kind}", source="/any"),
     "mqtt": bound("MQTT/5.0", {"topic_name": "shops/{shop}/{order}", "qos": 1}, "mqtt"),
@@ -129,6 +132,10 @@ class Sent:
             found = written([(as_text(name), value) for name, value in self.pairs])
         members = [(as_text(name), as_text(value)) for name, value in self.metadata.items()]
         return written([*members, (as_text(self.named), found)] if self.named else members)
+
+    def only(self, name: str) -> Sent:
+        """With one of the named values alone."""
+        return replace(self, pairs=tuple(pair for pair in self.pairs if pair[0] == name))
 
     def line(self, space: str = "") -> bytes:
         members = [('"protocol"', as_text(self.protocol)), ('"metadata"', self.metadata_text())]
@@ -245,6 +252,14 @@ GOOD: dict[str, Sent] = {
     "data type, structured": structured("KAFKA", type="shop.datatype"),
     "declared extension": binary("KAFKA", type="shop.extended"),
     "declared extension, there": binary("KAFKA", type="shop.extended", trace="t"),
+    **{
+        f"extensions on {protocol}": binary(protocol, trace="t", other="ü", a0="")
+        for protocol in NAMING
+        if protocol[-1] != "1"
+    },
+    "an extension in a template": binary("KAFKA", type="shop.counted", trace="t"),
+    "an extension that is a number": binary("KAFKA", type="shop.counted", trace="t", level="5"),
+    "required extension": binary("KAFKA", type="shop.more", trace="t", other="o"),
     "required extension, missing": binary("KAFKA", type="shop.more"),
     "strict": binary("KAFKA", type="shop.strict", id=UUID),
     "any type": binary("NATS", type="shop.any.x", source="/any"),
@@ -288,7 +303,7 @@ GOOD: dict[str, Sent] = {
 LEFT = {
     *("twins", "no such topic", "no envelope, but a type", "declared type, none"),
     *("declared mode, binary", "other spelling", "other spelling, both", "own header"),
-    *("own header, structured", "declared extension, there", "required extension, missing"),
+    *("own header, structured", "an extension that is a number", "required extension, missing"),
     *("mqtt, named and structured", "mqtt, named in the event", "mqtt, property"),
     *("mqtt, other property", "nats, typed", "nats, two types", "data type, none"),
 }

@@ -60,6 +60,17 @@ STRANGE: dict[str, bytes] = {
         "kafka", without="content-type", content__type='"application/cloudevents-batch+json"'
     ),
     "kafka, extension": changed("kafka", ce_traceparent='"00-1"'),
+    "kafka, extension twice": changed("extensions on KAFKA", ce_trace='"u"'),
+    "kafka, extension null": changed("extensions on KAFKA", without="ce_trace", ce_trace="null"),
+    "kafka, extension in capitals": changed("extensions on KAFKA", ce_TRACE='"u"'),
+    "kafka, extension of a long name": changed("kafka", **{f"ce_{'x' * 30}": '"1"'}),
+    "kafka, extension beside the event": changed("kafka, structured", ce_trace='"t"'),
+    "kafka, extension of no event": GOOD["extensions on KAFKA"].only("ce_trace").line(),
+    "mqtt, extension beside the event": changed("mqtt, structured", trace='"t"'),
+    "nats, extension with an escape": changed(
+        "extensions on NATS", without="ce-trace", ce__trace='"%31"'
+    ),
+    "http, extension in two cases": changed("extensions on HTTP", CE__Trace='"u"'),
     "kafka, empty attribute name": changed("kafka", ce_='"1"'),
     "kafka, null key": placed("kafka", key=None),
     "kafka, null key where none is wanted": placed("kafka-open", key=None),

@@ -120,6 +120,21 @@ def test_many_topics_of_no_events() -> None:
     assert taken({"kafka": DEFINITIONS["kafka"], **bare}, "kafka") == [0]
 
 
+def test_many_extensions(judge: Judge) -> None:
+    """Those that are learned first have places; events with others are the judge's."""
+    lines = [event_lines.binary("KAFKA", **{f"x{n}": "a"}).line() for n in range(100)]
+    path = kernel.KernelPath(judge)
+    assert len(assert_agreement(judge, path, lines)) == 24
+    assert len(assert_agreement(judge, path, [*lines, GOOD["kafka"].line()])) == 25
+
+
+def test_extensions_that_appear_later(judge: Judge) -> None:
+    path = kernel.KernelPath(judge)
+    names = ("kafka", "extensions on KAFKA", "kafka", "an extension in a template", "declared type")
+    for name in (*names, *reversed(names)):
+        assert assert_agreement(judge, path, [GOOD[name].line(), GOOD["kafka"].line()]) == [0, 1]
+
+
 def test_a_type_that_is_no_text_is_not_looked_up() -> None:
     """A number as a type fits however it is written."""
     odd = event_lines.free("5")

@@ -33,7 +33,7 @@ _AT, _SIZE, _SLOT, _FORM, _LIMIT = p_.AT, p_.SIZE, p_.SLOT, p_.FORMS, p_.LIMIT
 _TEXT, _TOPIC, _SUBJECT, _PATH, _METHOD = p_.TEXT, p_.TOPIC, p_.SUBJECT, p_.PATH, p_.METHOD
 _WHOLE, _TRUTH, _NAMED = p_.WHOLE, p_.TRUTH, p_.NAMED
 _CONTENT, _BODY, _MARKS = p_.CONTENT, p_.PAYLOAD, p_.MARKS
-_NAMED_THERE, _MORE_ATTRIBUTES = p_.NAMED_THERE, p_.MORE_ATTRIBUTES
+_NAMED_THERE, _MORE_ATTRIBUTES, _EXTENDED = p_.NAMED_THERE, p_.MORE_ATTRIBUTES, p_.EXTENDED
 _VERSION, _DATA_TYPE = map(EVENT_MEMBERS.index, ("specversion", "datacontenttype"))
 
 NATIVE, BINARY, STRUCTURED = range(3)
@@ -295,8 +295,10 @@ def _unfold(
     p = starts[_BODY, row]
     end = p + lengths[_BODY, row]
     lengths[_BODY, row] = ABSENT
+    if lengths[_MARKS, row] & _EXTENDED:  # a named value that must not count
+        return False
     for attribute in range(_BODY):
-        if lengths[attribute, row] != ABSENT:  # a named value that must not count
+        if lengths[attribute, row] != ABSENT:
             return False
     return bool(read_event(buffer, p, end, row, starts, lengths, names, bounds, follow) == end)
 

@@ -84,7 +84,7 @@ class Draft:
     def _attribute(self, rule: Constraint) -> bool:
         """As :meth:`understood`, for an attribute; times have the form of instants already."""
         name = rule.place.name
-        slot = _ATTRIBUTES.get(name)
+        slot = _ATTRIBUTES.get(name, self._places.extensions.get(name))
         if slot is None:  # no event of this path has any other
             return rule.kind == "type" and not rule.required
         if rule.kind == "template":
@@ -98,6 +98,11 @@ class Draft:
         if rule.kind == "type" and rule.type not in FREE_TEXT and not instant:
             self.checks.append((slot, _remembered(rule)))
         return rule.kind in ("type", "required")
+
+    def without(self, name: str) -> None:
+        """Leave messages to the judge that have an extension attribute of a name."""
+        if name in self._places.extensions:
+            self.checks.append((self._places.extensions[name], lambda text: False))
 
     def _slot(self, rule: Constraint) -> int | None:
         place = rule.place
@@ -169,14 +174,14 @@ class Draft:
             )
 
 
-def places_for(definitions: Iterable[Definition]) -> p.Places:
+def places_for(definitions: Iterable[Definition], extensions: Iterable[str]) -> p.Places:
     """Where the members of messages stand, with places for what definitions name."""
     wanted: dict[str, dict[tuple[str, str], None]] = {}
     for one in definitions:
         for protocol in _protocols(one):
             asked = wanted.setdefault(protocol, {})
             asked.update(dict.fromkeys(_named(one, protocol)))
-    return p.places(wanted)
+    return p.places(wanted, extensions)
 
 
 def _remembered(rule: Constraint) -> Check:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from heraldry.messages.extract import EXTENSIONS
 from heraldry.pipeline.kernel.columns import Arena, instants
 from heraldry.pipeline.kernel.envelope import ABSENT, MEMBERS
 from heraldry.pipeline.kernel.groups import KernelGroup, Pieces, Refused, by_plan, checked
@@ -25,9 +27,13 @@ def take_events(
     times: NDArray[np.int64],
     plans: Sequence[Plan],
     arena: Arena,
+    extensions: Mapping[str, int],
     lines: NDArray[np.int64] | None = None,
 ) -> Iterator[KernelGroup | Refused]:
-    """What is accepted, or refused, among events; ``lines`` are their numbers where not 0, 1, 2."""
+    """What is accepted, or refused, among events; ``lines`` are their numbers where not 0, 1, 2.
+
+    ``extensions`` are the places of attributes beyond those of the specification.
+    """
     found: list[_Found] = []
     for number, rows in by_plan(batch.plans, len(plans)):
         plan = plans[number]
@@ -41,7 +47,7 @@ def take_events(
         if len(rows):
             found.append((plan, rows, payload))
     if found:
-        yield from _groups(batch, times, found, lines)
+        yield from _groups(batch, times, found, lines, extensions)
 
 
 def _groups(
@@ -49,6 +55,7 @@ def _groups(
     times: NDArray[np.int64],
     found: list[_Found],
     lines: NDArray[np.int64] | None,
+    extensions: Mapping[str, int],
 ) -> Iterator[KernelGroup]:
     """Groups with their columns; texts of attributes are copied for all groups at once."""
     every = np.concatenate([rows for _, rows, _ in found])
@@ -62,11 +69,20 @@ def _groups(
     begin = 0
     for plan, rows, payload in found:
         count = len(rows)
+        more = {
+            name: batch.member(slot).take(rows).to_arrow(pa.string())
+            for name, slot in extensions.items()
+            if (batch.lengths[slot][rows] != ABSENT).any()
+        }
+        declared = plan.compiled.envelope_columns
+        undeclared = sorted(more.keys() - {column.key for column in declared})
+        if undeclared:
+            more[EXTENSIONS] = _as_json({name: more[name] for name in undeclared})
         envelope = [
             columns[column.key].slice(begin, count)
             if column.key in columns
-            else pa.nulls(count, arrow_type(column.type))
-            for column in plan.compiled.envelope_columns
+            else more.get(column.key, pa.nulls(count, arrow_type(column.type)))
+            for column in declared
         ]
         placeholders = [
             pa.nulls(count, pa.string())
@@ -79,6 +95,20 @@ def _groups(
             plan.compiled, _numbers(lines, rows), payload, envelope, placeholders, data
         )
         begin += count
+
+
+def _as_json(attributes: Mapping[str, pa.Array]) -> pa.Array:
+    """Attributes as JSON texts, as ``extract.extensions_text`` makes them; null where none is.
+
+    Their texts stand in lines without escapes, so they need none here.
+    """
+    members = [
+        pc.fill_null(pc.binary_join_element_wise(f',"{name}":"', column, '"', ""), "")
+        for name, column in attributes.items()
+    ]
+    joined = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*members, ""), 1)
+    texts = pc.binary_join_element_wise("{", joined, "}", "")
+    return pc.if_else(pc.equal(joined, ""), pa.scalar(None, pa.string()), texts)
 
 
 def _numbers(lines: NDArray[np.int64] | None, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -40,7 +40,14 @@ class EventPath:
             *self._plans.steps.tables,
         )
         self._keep_forms(pieces, bound)
-        yield from take_events(pieces, bound.times, self._plans.plans, self._arena, bound.lines)
+        yield from take_events(
+            pieces,
+            bound.times,
+            self._plans.plans,
+            self._arena,
+            self._plans.places.extensions,
+            bound.lines,
+        )
 
     def _find(self, pieces: Pieces, bound: Bound) -> None:
         """Find the plan of every event by its type, and by its address where that is needed."""

@@ -28,10 +28,12 @@ from heraldry.pipeline.kernel.columns import PayloadReader, Spans
 from heraldry.pipeline.kernel.drafts import Draft
 from heraldry.pipeline.kernel.match import Steps
 from heraldry.pipeline.kernel.plans import NO_PLAN, Plan
+from heraldry.schemas.columns import Scalar
 
 _ASK = -2  # the address must tell
 _MOST_RIVALS = 8
 _MOST_OTHERS = 256  # each is looked at for every new type
+_TEXT = Scalar("string")
 _TYPE = Place(section="attributes", name="type")
 _MEMORY = 65_536
 
@@ -75,6 +77,9 @@ class EventPlans:
         reader = PayloadReader.of(compiled.schema)
         if reader is None:
             return NO_PLAN
+        for column in compiled.envelope_columns:
+            if column.type != _TEXT:
+                draft.without(column.key)
         modes = (BINARY, STRUCTURED)
         allowed = (draft.takes_event(mode, stated) for mode in modes for stated in (False, True))
         self._forms.append(tuple(allowed))

@@ -20,7 +20,8 @@ NOT = np.int64(-1)
 _FROM, _TO, _PREFIX, _PREFIX_SIZE, _FLAGS = p_.FIRST, p_.LAST, p_.PREFIX, p_.PREFIX_SIZE, p_.FLAGS
 _TOKENS, _OBJECT, _CLOSED, _FOLDED = p_.TOKENS, p_.OBJECT, p_.CLOSED, p_.FOLDED
 _SIMPLE, _ESCAPED, _ATTRIBUTES = p_.SIMPLE, p_.ESCAPED, len(MEMBERS)
-_MARKS, _NAMED_THERE, _MORE_ATTRIBUTES = p_.MARKS, p_.NAMED_THERE, p_.MORE_ATTRIBUTES
+_MARKS, _NAMED_THERE = p_.MARKS, p_.NAMED_THERE
+_MORE_ATTRIBUTES, _EXTENDED = p_.MORE_ATTRIBUTES, p_.EXTENDED
 
 
 @inlined
@@ -118,7 +119,9 @@ def _note(
             starts[slot, row] = value
             lengths[slot, row] = length
             known = True
-            attribute |= slot < _ATTRIBUTES
+            if named[place, 4]:
+                attribute = True
+                lengths[_MARKS, row] |= _EXTENDED if slot >= _ATTRIBUTES else 0
             if not flags & _SIMPLE:  # else it may be an attribute and wanted for itself
                 break
     if attribute:

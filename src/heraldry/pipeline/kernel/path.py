@@ -41,7 +41,7 @@ class KernelPath:
         batch, times = self._read(buffer, offsets, good)
         self._match(batch)
         taken = Taken([], [], np.empty(0, np.int64))
-        taken.add(take_events(batch, times, self._plans.plans, self._arena))
+        taken.add(take_events(batch, times, self._plans.plans, self._arena, {}))
         taken.add(self._bound.take(buffer, offsets, np.flatnonzero(readable & ~good)))
         rest = np.ones(len(lines), np.bool_)
         for rows in [one.rows for one in taken.groups] + [one.rows for one in taken.refused]:

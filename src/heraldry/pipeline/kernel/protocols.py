@@ -23,8 +23,9 @@ ADDRESS, SECOND, CONTENT, NUMBER, FLAG, FORM, EXPIRY, MARKS, COLLECTED = range(
 )
 """Where the members of a message stand: first those of an event, named values from COLLECTED on."""
 
-NAMED_THERE, MORE_ATTRIBUTES = 1, 2
-"""Of a message, in place of the length of MARKS: it has named values; attributes of no place."""
+NAMED_THERE, MORE_ATTRIBUTES, EXTENDED = 1, 2, 4
+"""Of a message, in place of the length of MARKS: it has named values; attributes that have no
+place; extension attributes that have one."""
 
 TEXT, TOPIC, SUBJECT, PATH, METHOD, WHOLE, TRUTH, NAMED = range(8)
 """The forms of a member; TOPIC, SUBJECT and PATH are texts that the protocol restricts."""
@@ -151,10 +152,14 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """The tables, and where the named values of definitions stand: (protocol, member, name)."""
+    """The tables, and where the named values of definitions stand: (protocol, member, name).
+
+    ``extensions`` are the attributes beyond those of the specification that have places.
+    """
 
     tables: Tables
     slots: Mapping[tuple[str, str, str], int]
+    extensions: Mapping[str, int]
     count: int
 
 
@@ -172,8 +177,11 @@ class _Texts:
         return np.frombuffer(bytes(self._whole) + bytes(PADDING), np.uint8).copy()
 
 
-def places(wanted: Mapping[str, Iterable[tuple[str, str]]]) -> Places:
+def places(
+    wanted: Mapping[str, Iterable[tuple[str, str]]], extensions: Iterable[str] = ()
+) -> Places:
     """The tables, with a place for the named values (member, name) that each protocol wants."""
+    more = {name: slot for slot, name in enumerate(extensions, COLLECTED)}
     texts = _Texts()
     words = [texts.add(f'{word}"') for word in ("protocol", "metadata", "payload", "name", "value")]
     words += [texts.add(f'{name}"') for name in PROTOCOLS]
@@ -187,7 +195,7 @@ def places(wanted: Mapping[str, Iterable[tuple[str, str]]]) -> Places:
         asked = dict.fromkeys(wanted.get(protocol, ()))
         if protocol == "AMQP/1.0":
             asked |= dict.fromkeys(("properties", name) for name in _TEXTS)
-        free = COLLECTED
+        free = COLLECTED + len(more)
         for member in MEMBERS[protocol]:
             first = len(named)
             names = dict(member.special)
@@ -196,10 +204,12 @@ def places(wanted: Mapping[str, Iterable[tuple[str, str]]]) -> Places:
                     names[name] = slots[protocol, member.name, name] = free
                     free += 1
             fold = bool(member.flags & FOLDED)
-            for name, slot in [*_attributes(member), *names.items()]:
+            for name, slot in _attributes(member, more):
+                named.append([*texts.add(name), slot, fold, True])
+            for name, slot in names.items():
                 # Only HTTP takes headers of any case for the same; NATS does so for its own.
-                own = slot < len(EVENT_MEMBERS) or name in member.special
-                named.append([*texts.add(name), slot, fold and (protocol == "HTTP" or own)])
+                any_case = fold and (protocol == "HTTP" or name in member.special)
+                named.append([*texts.add(name), slot, any_case, 0 <= slot < len(EVENT_MEMBERS)])
             rows.append(
                 [
                     *texts.add(f'{member.name}"'),
@@ -215,18 +225,16 @@ def places(wanted: Mapping[str, Iterable[tuple[str, str]]]) -> Places:
         words=np.array(words, np.int64),
         texts=texts.array,
     )
-    return Places(
-        tables=tables, slots=slots, count=max([COLLECTED, *(slot + 1 for slot in slots.values())])
-    )
+    last = max([COLLECTED - 1, *more.values(), *slots.values()])
+    return Places(tables=tables, slots=slots, extensions=more, count=last + 1)
 
 
-def _attributes(member: Member) -> Iterator[tuple[str, int]]:
+def _attributes(member: Member, extensions: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     """The names that attributes have in a collection, and their places."""
+    # Elsewhere than by these two names an event says what its data is.
+    own = {n: slot for slot, n in enumerate(EVENT_MEMBERS) if n not in ("datacontenttype", "data")}
     for prefix in member.attributes:
-        for slot, name in enumerate(EVENT_MEMBERS):
-            # Elsewhere than by these names an event says what its data is.
-            if name not in ("datacontenttype", "data"):
-                yield prefix + name, slot
+        yield from ((prefix + name, slot) for name, slot in {**own, **extensions}.items())
 
 
 def _is_plain(member: Member, name: str) -> bool:
