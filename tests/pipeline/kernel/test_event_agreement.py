@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heraldry.dialects.load import load_bytes
+from heraldry.messages import line as message_lines
 from heraldry.messages.judge import Judge
+from heraldry.messages.protocols import kafka
 from heraldry.messages.verdict import Accepted
 from heraldry.pipeline.kernel import path as kernel
 from tests.pipeline.kernel import event_lines
@@ -24,6 +27,7 @@ from tests.pipeline.kernel.strange_events import STRANGE
 from tests.pipeline.kernel.test_kernel_agreement import EXAMPLES, MUTATIONS, mutated
 from tests.pipeline.kernel.test_kernel_corpus import EVENTS, corpus
 from tests.pipeline.landing import without_spark as landing
+from tests.pipeline.sources.test_kafka_lines import lines_of
 from tests.suites.streams import document
 
 pytestmark = [
@@ -156,6 +160,16 @@ def test_the_corpus_is_accepted() -> None:
     judge = Judge(load_bytes(json.dumps(made.catalog(50, "kafka")).encode(), "catalog"))
     rows = assert_agreement(judge, kernel.KernelPath(judge), lines)
     assert len(rows) > 0.94 * len(lines)
+
+
+def test_what_the_source_writes_is_taken(judge: Judge, shared_path: kernel.KernelPath) -> None:
+    """Records as clients send them, by the lines that landing makes of them."""
+    events = [event_lines.binary("KAFKA", **event_lines.topic("any")), GOOD["kafka, structured"]]
+    events += [GOOD["kafka"], GOOD["kafka-open"], GOOD["extensions on KAFKA"]]
+    records = [kafka.encode(message_lines.read(sent.line())) for sent in events]
+    records = [replace(one, partition=0, topic=one.topic or "any") for one in records]
+    lines = lines_of(*records).values.to_pylist()
+    assert assert_agreement(judge, shared_path, lines) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["not-compiled", "compiled"])
