@@ -67,6 +67,8 @@ def take(metadata: Mapping[str, Any], name: str, kind: type[T]) -> T | None:
 
 def scalar(value: Any, name: str) -> Any:
     """A value of a collection that is neither a list nor an object; MessageError else."""
+    if type(value) is str:
+        return value
     value = from_json_value(value, name)
     if isinstance(value, list | dict):
         raise wrong(name, "has a value that is neither a text nor a number")
@@ -81,7 +83,7 @@ def take_pairs(
     if found is None:
         return ()
     if isinstance(found, Mapping):
-        return tuple((key, read(value, name)) for key, value in found.items())
+        return tuple([(key, read(value, name)) for key, value in found.items()])
     if not isinstance(found, list):
         raise wrong(name, "is neither a list nor an object of named values")
     pairs = []

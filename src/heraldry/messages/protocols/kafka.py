@@ -66,6 +66,10 @@ def metadata(raw: KafkaRecord) -> dict[str, Any]:
     A key shows as ``key_base64`` always and as ``key`` where it is a text: a definition may
     declare either (M62).
     """
+    return _metadata(raw, _texts(raw.headers))
+
+
+def _metadata(raw: KafkaRecord, headers: Pairs) -> dict[str, Any]:
     key = None if raw.key is None else as_text(raw.key)
     return given(
         {
@@ -73,29 +77,34 @@ def metadata(raw: KafkaRecord) -> dict[str, Any]:
             "partition": raw.partition,
             "key": key if isinstance(key, str) else None,
             "key_base64": raw.key,
-            "headers": _texts(raw.headers),
+            "headers": headers,
         }
     )
 
 
 def content_type(raw: KafkaRecord) -> str | None:
     """The content type of the value."""
-    found = first(_texts(raw.headers), _TYPE)
+    return _content_type(_texts(raw.headers))
+
+
+def _content_type(headers: Pairs) -> str | None:
+    found = first(headers, _TYPE)
     return found if isinstance(found, str) else None
 
 
 def decode(raw: KafkaRecord) -> Message:
     """A record as a message; the mode of an event shows in its headers."""
-    kind = content_type(raw)
+    headers = _texts(raw.headers)
+    found, kind = _metadata(raw, headers), _content_type(headers)
     partition = raw.partition
     if partition is not None and (type(partition) is not int or partition not in _PARTITIONS):
         refuse(out_of_bounds({"partition": partition}, FIELDS))
     if binding.is_structured(kind):
-        return binding.structured(NAME, metadata(raw), raw.value, kind or "")
-    attributes = binding.read_attributes(_texts(raw.headers), _NAMING)
-    if any(name in attributes for name in cloudevents.REQUIRED):
-        return binding.binary(NAME, metadata(raw), attributes, raw.value, kind)
-    return Message(protocol=NAME, metadata=metadata(raw), payload=raw.value, content_type=kind)
+        return binding.structured(NAME, found, raw.value, kind or "")
+    attributes = binding.read_attributes(headers, _NAMING)
+    if not attributes.keys().isdisjoint(cloudevents.REQUIRED):
+        return binding.binary(NAME, found, attributes, raw.value, kind)
+    return Message(protocol=NAME, metadata=found, payload=raw.value, content_type=kind)
 
 
 def encode(message: Message) -> KafkaRecord:
@@ -131,7 +140,7 @@ def from_json(metadata: Mapping[str, Any], payload: bytes | None, protocol: str)
         topic=take(metadata, "topic", str),
         partition=take(metadata, "partition", int),
         key=_key(given({"key": take(metadata, "key", str), "key_base64": named})),
-        headers=tuple((name, _bytes(value)) for name, value in take_pairs(metadata, "headers")),
+        headers=tuple([(name, _bytes(value)) for name, value in take_pairs(metadata, "headers")]),
         value=payload,
     )
 
@@ -149,10 +158,12 @@ def to_json(raw: KafkaRecord) -> dict[str, Any]:
 
 
 def _texts(headers: tuple[tuple[str, bytes | None], ...]) -> Pairs:
-    return tuple((name, None if value is None else as_text(value)) for name, value in headers)
+    return tuple([(name, None if value is None else as_text(value)) for name, value in headers])
 
 
 def _bytes(value: Any) -> bytes | None:
+    if type(value) is str:
+        return value.encode()
     if value is None or isinstance(value, bytes):
         return value
     return canonical_text(value).encode()
