@@ -67,7 +67,7 @@ def _groups(
     present = batch.lengths[_TIME][every] != ABSENT
     columns["time"] = instants(times[every], present)
     begin = 0
-    for plan, rows, payload in found:
+    for (plan, rows, payload), placeholders in zip(found, _values(batch, found), strict=True):
         count = len(rows)
         more = {
             name: batch.member(slot).take(rows).to_arrow(pa.string())
@@ -84,17 +84,34 @@ def _groups(
             else more.get(column.key, pa.nulls(count, arrow_type(column.type)))
             for column in declared
         ]
-        placeholders = [
-            pa.nulls(count, pa.string())
-            if slot is None
-            else batch.slot(slot).take(rows).to_arrow(pa.string())
-            for slot in plan.slots
-        ]
         data = batch.member(_DATA).take(rows)
         yield KernelGroup(
             plan.compiled, _numbers(lines, rows), payload, envelope, placeholders, data
         )
         begin += count
+
+
+def _values(batch: Pieces, found: list[_Found]) -> Iterator[list[pa.Array]]:
+    """The values of the placeholders of every group, copied for all groups at once."""
+    used: dict[int, list[NDArray[np.int64]]] = {}
+    for plan, rows, _ in found:
+        for slot in plan.slots:
+            if slot is not None:
+                used.setdefault(slot, []).append(rows)
+    texts = {
+        slot: batch.slot(slot).take(np.concatenate(rows)).to_arrow(pa.string())
+        for slot, rows in used.items()
+    }
+    begins = dict.fromkeys(texts, 0)
+    for plan, rows, _ in found:
+        values = []
+        for slot in plan.slots:
+            if slot is None:
+                values.append(pa.nulls(len(rows), pa.string()))
+            else:
+                values.append(texts[slot].slice(begins[slot], len(rows)))
+                begins[slot] += len(rows)
+        yield values
 
 
 def _as_json(attributes: Mapping[str, pa.Array]) -> pa.Array:
