@@ -86,7 +86,7 @@ class KernelPath:
 
 
 def _padded(lines: pa.BinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of lines with zeros behind them, and where each line begins and ends."""
+    """The bytes of lines with zeros behind them, and where each begins; copied if they are not."""
     _, places, values = lines.buffers()
     if not len(lines) or values is None:
         return np.zeros(jit.PADDING, np.uint8), np.zeros(len(lines) + 1, np.int64)
@@ -94,8 +94,11 @@ def _padded(lines: pa.BinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]
     part = slice(lines.offset, lines.offset + len(lines) + 1)
     offsets = np.frombuffer(places, width)[part].astype(np.int64)
     first, last = int(offsets[0]), int(offsets[-1])
+    known = np.frombuffer(values, np.uint8)
+    if len(known) >= last + jit.PADDING and not known[last : last + jit.PADDING].any():
+        return known, offsets
     buffer = np.empty(last - first + jit.PADDING, np.uint8)
-    buffer[: last - first] = np.frombuffer(values, np.uint8)[first:last]
+    buffer[: last - first] = known[first:last]
     buffer[last - first :] = 0
     return buffer, offsets - first
 

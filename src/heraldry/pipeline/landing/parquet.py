@@ -19,9 +19,8 @@ from heraldry.pipeline.lake.delta import DataFile
 from heraldry.pipeline.lake.storage import Storage
 
 _SAMPLE = 256
-_TOO_FEW = 64
-_BOUNDED = 1000
-"""Files of fewer rows get no bounds: telling them would cost a good part of writing them."""
+_FEW = 1000
+"""Files of fewer rows get no bounds and no dictionaries: they would cost a good part of them."""
 _LONGEST = 64
 _MOST_TABLES = 20_000
 
@@ -49,8 +48,8 @@ class ParquetWriter:
         """One file, under a name that no retry can take; identities go beside it, not into it."""
         table, identities = split_off(table)
         name = f"{partition_folder(values)}part-{self._batch:08d}-{uuid.uuid4()}.parquet"
-        bounded = table.num_rows >= _BOUNDED
-        columns: Any = _dictionaries(path, table) or False
+        bounded = table.num_rows >= _FEW
+        columns: Any = (bounded and _dictionaries(path, table)) or False
         with self._storage.sink(f"{path}/{name}") as sink:
             # What packs closer costs a quarter more to write; compaction does so, once. The Arrow
             # schema would only repeat the table's own.
@@ -76,8 +75,6 @@ class ParquetWriter:
 
 def _dictionaries(path: str, table: pa.Table) -> list[str]:
     """Columns worth a dictionary: those whose first values mostly repeat."""
-    if table.num_rows < _TOO_FEW:
-        return []
     key = (path, *table.column_names)
     known = _repeating.get(key)
     if known is not None:

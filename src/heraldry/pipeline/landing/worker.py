@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from heraldry.pipeline.landing.lander import Lander, WorkOrder
-from heraldry.pipeline.sources.source import ReaderFactory
+from heraldry.pipeline.sources.lines import Lines
+from heraldry.pipeline.sources.source import LineReader, ReaderFactory
 
 SCHEMA = (
     "path string, table string, file string, rows bigint, size bigint, partition string,"
@@ -19,13 +20,13 @@ SCHEMA = (
 
 
 def land_partition(
-    order: WorkOrder, reader: ReaderFactory
+    order: WorkOrder, opened: ReaderFactory
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function for ``mapInArrow``: it lands a partition and says which files it wrote."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         lander = Lander(order)
-        read = reader().lines
+        reader = opened()
         held: list[pa.RecordBatch] = []
         size = 0
         with _uncollected():
@@ -33,16 +34,21 @@ def land_partition(
                 held.append(batch)
                 size += batch.nbytes
                 if size >= lander.appetite:
-                    lines, held, size = read(held), [], 0
-                    if (written := lander.take(lines)) is not None:
+                    if (written := lander.take(_read(reader, held))) is not None:
                         yield written
-            if held:
-                lines, held = read(held), []
-                if (written := lander.take(lines)) is not None:
-                    yield written
+                    size = 0
+            if held and (written := lander.take(_read(reader, held))) is not None:
+                yield written
             yield lander.finish()
 
     return run
+
+
+def _read(reader: LineReader, batches: list[pa.RecordBatch]) -> Lines:
+    """The lines of some batches, which are let go: nothing is held twice."""
+    lines = reader.lines(batches)
+    batches.clear()
+    return lines
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from heraldry.pipeline.sources.line_memory import LineMemory
 from heraldry.pipeline.sources.lines import Lines
 
 
@@ -18,14 +19,15 @@ class LineCounter:
     def __init__(self) -> None:
         self._last: tuple[str, int] | None = None
         self._count = 0
+        self._memory = LineMemory()
 
     def lines(self, batches: Sequence[pa.RecordBatch]) -> Lines:
         """Number the lines; a partition reads one block after the other, each in order.
 
         Lines of files that are read by their path have their ``number`` already.
         """
-        table = pa.Table.from_batches(list(batches)).combine_chunks()
-        sources = _array(table["source"]).dictionary_encode()
+        table = pa.Table.from_batches(list(batches))
+        sources = _array(table["source"].dictionary_encode())
         blocks = _array(table["block"]).to_numpy(zero_copy_only=False)
         codes = sources.indices.to_numpy(zero_copy_only=False)
         starts = np.flatnonzero((codes[1:] != codes[:-1]) | (blocks[1:] != blocks[:-1])) + 1
@@ -43,7 +45,7 @@ class LineCounter:
         positions = pc.binary_join_element_wise(
             pa.array(blocks).cast(pa.string()), known.cast(pa.string()), "+"
         )
-        return Lines(_array(table["value"]), sources, positions)
+        return Lines(self._memory.joined(table["value"]), sources, positions)
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:
