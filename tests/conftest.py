@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytest_plugins = ["tests.stores"]
+pytest_plugins = ["tests.stores", "tests.turns"]
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDS_SERVERS = ("live", "spark")
@@ -63,12 +63,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
             item.add_marker(pytest.mark.xdist_group("spark"))
-
-
-@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
-def pytest_long_groups_first(items: list[pytest.Item]) -> None:
-    """Begin with what must stay together on one worker, so that none is left alone with it."""
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

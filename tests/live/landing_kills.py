@@ -30,6 +30,7 @@ from heraldry.messages.message import Message, Mode
 from heraldry.pipeline.lake.tables import tables
 from heraldry.pipeline.letters import deadletters
 from tests.conftest import ROOT
+from tests.suites.processes import wait_until_over
 
 MESSAGES = 50_000
 SLICES = 8
@@ -89,7 +90,7 @@ class Landing:
                 family += family[0].children(recursive=True)
                 os.killpg(job.pid, signal.SIGKILL)
             job.wait()
-            psutil.wait_procs(family, timeout=30)
+            wait_until_over(family)
 
     def drain(self, seconds: float = 600) -> dict[str, Any]:
         """Land what is left and end: what the job says of it."""

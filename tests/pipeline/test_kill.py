@@ -23,6 +23,7 @@ from heraldry.pipeline.lake.delta import open_table
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import tables
 from heraldry.pipeline.letters import deadletters
+from tests.suites.processes import wait_until_over
 from tests.suites.streams import WIDE, event, line
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
@@ -115,7 +116,7 @@ class Site:
             if job.poll() is None:
                 os.killpg(job.pid, signal.SIGKILL)
             job.wait()
-            psutil.wait_procs(family, timeout=30)
+            wait_until_over(family)
 
     def drain(self) -> dict[str, int]:
         """Land what is left, without --stream."""

@@ -49,8 +49,9 @@ class SparkCluster(Server):
 
 
 def environment() -> dict[str, str]:
-    """What Spark's daemons need: little memory, the loopback interface, and our Python."""
+    """What Spark's daemons need: little memory, the loopback interface, our Python and JVM."""
     return {
+        "SPARK_DAEMON_JAVA_OPTS": os.environ.get("SPARK_SUBMIT_OPTS", ""),
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": HOST,
         "SPARK_DAEMON_MEMORY": "512m",
