@@ -11,6 +11,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Groups that are asked for and not formed would start every server on every worker."""
+    if session.config.getoption("loadgroup", False):
+        lost = [one.nodeid for one in session.items if _turn(one) == 0 and "@" not in one.nodeid]
+        assert not lost, f"pytest-xdist has not grouped {lost[:3]}"
+
+
 def _turn(item: pytest.Item) -> int:
     """0 for the members of groups, 1 for what starts Spark or says it is slow, 2 for others."""
     if item.get_closest_marker("xdist_group"):

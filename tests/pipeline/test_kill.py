@@ -26,7 +26,7 @@ from heraldry.pipeline.letters import deadletters
 from tests.suites.processes import wait_until_over
 from tests.suites.streams import WIDE, event, line
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 START = 240.0
 """A job that has not landed anything after so many seconds has failed."""
