@@ -182,6 +182,8 @@ def killed_landings(
 
     What is returned is the report of the last run. ``seed`` repeats the moments of a failure.
     """
+    # so small that there is a batch to wait for before every kill
+    landing = replace(landing, per_batch=min(landing.per_batch, messages // (3 * kills)))
     seed = random.randrange(10**6) if seed is None else seed
     chance = random.Random(seed)
     feeder = Feeder(feed, shop_messages(messages), random.Random(seed))

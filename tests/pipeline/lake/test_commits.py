@@ -106,7 +106,7 @@ def test_logs_get_checkpoints(storage: Storage, tmp_path: Path) -> None:
 
 
 def test_partitions_and_bounds_are_told(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heraldry.pipeline.landing.parquet._BOUNDED", 1)
+    monkeypatch.setattr("heraldry.pipeline.landing.parquet._FEW", 1)
     shop = Arrangement((("shop", "string"),))
     rows = pa.table({"n": [1, 2], "shop": ["a b~", None]})
     files = ParquetWriter(storage, 0).write(PATH, rows, shop)

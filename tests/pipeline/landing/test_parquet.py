@@ -60,7 +60,7 @@ def test_every_file_has_a_name_of_its_own(tmp_path: Path) -> None:
 
 
 def test_what_repeats_gets_a_dictionary(tmp_path: Path) -> None:
-    (written,) = write(tmp_path, table(300))
+    (written,) = write(tmp_path, table(1200))
     assert encodings(tmp_path / "a" / written.name) == {
         "same": True,
         "own": False,
@@ -94,7 +94,7 @@ def test_odd_column_names(tmp_path: Path) -> None:
 
 
 def test_what_readers_skip_files_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heraldry.pipeline.landing.parquet._BOUNDED", 1)
+    monkeypatch.setattr("heraldry.pipeline.landing.parquet._FEW", 1)
     at = datetime(2026, 11, 16, 8, 30, 0, 123456, tzinfo=UTC)
     rows = pa.table(
         {
