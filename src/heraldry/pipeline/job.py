@@ -7,9 +7,7 @@ workers in one pass, prepared in the ledger, then committed table by table exact
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException, StreamingQueryException
@@ -46,7 +44,9 @@ from heraldry.pipeline.watching.observers import Observers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
+_PAUSE = 1
 _CAUSE = re.compile(r"[A-Za-z_.]+(Error|Exception|Warning): ")
 
 
@@ -172,9 +172,9 @@ class LandJob:
             query = start_query(rows, self._batch, self.ledger, self._settings)
         except PySparkException as error:
             return PipelineError("opened its source", _short(error))
-        with stop_on_signal(query) as told, self._progress(spark):
+        with stop_on_signal(query) as told:
             try:
-                query.awaitTermination()
+                self._watch(spark, query)
             except StreamingQueryException as error:
                 self._failure = self._failure or error
         self._totals.stopped = told.is_set()
@@ -192,21 +192,13 @@ class LandJob:
             self._failure = error
             raise
 
-    @contextmanager
-    def _progress(self, spark: SparkSession) -> Iterator[None]:
-        """Tell how far the running batch is, until it is over."""
-        done = threading.Event()
-        watcher = threading.Thread(target=self._watch, args=(spark, done), daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            done.set()
-            watcher.join(timeout=5)
+    def _watch(self, spark: SparkSession, query: StreamingQuery) -> None:
+        """Wait for the end of the query, and tell meanwhile how far its batch is.
 
-    def _watch(self, spark: SparkSession, done: threading.Event) -> None:
+        All in one thread: each has a connection to Spark of its own, which nobody would close.
+        """
         tracker = spark.sparkContext.statusTracker()
-        while not done.wait(0.5):
+        while not query.awaitTermination(_PAUSE):
             for stage in tracker.getActiveStageIds():
                 info = tracker.getStageInfo(stage)
                 if info is not None and info.numTasks > 1:
