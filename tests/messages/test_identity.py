@@ -122,3 +122,11 @@ def test_a_line_that_is_no_message_has_none(line: bytes) -> None:
 def test_a_flawed_event_has_one() -> None:
     flawed = EVENT | {"time": "yesterday", "data": {"x": 1}}
     assert identity_of_line(json.dumps(flawed).encode()) == "2 /s 1"
+
+
+@pytest.mark.parametrize("protocol", ["AMQP/2.0", "NATS/9"])
+@pytest.mark.parametrize("given", [{"message-id": "1"}, 5, ["x"], "text"])
+def test_unknown_versions_of_protocols_tell_no_identity(protocol: str, given: Any) -> None:
+    metadata = {"properties": given, "headers": given, "subject": "s"}
+    told = {"protocol": protocol, "metadata": metadata, "payload": {}}
+    assert identity_of_line(json.dumps(told).encode()) is None

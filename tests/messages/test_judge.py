@@ -46,6 +46,14 @@ def test_a_line_of_a_protocol() -> None:
     }
 
 
+@pytest.mark.parametrize("given", [{"unit": "K"}, 5, ["x"], "text", None, [["a", "b", "c"]]])
+def test_a_version_of_a_protocol_that_is_not_known_may_hold_anything(given: Any) -> None:
+    metadata = {"topic_name": "belts/7/sensors/t1", "qos": 1, "user_properties": given}
+    verdict = CATALOG.judge(line({"protocol": "MQTT/6.0", "metadata": metadata, "payload": {}}))
+    assert isinstance(verdict, Rejected)
+    assert verdict.problems[0].rule == "protocol"
+
+
 WEIGHED: dict[str, Any] = {
     "protocol": "KAFKA",
     "protocoloptions": {"topic": "scales-{scale}", "key": "{tag}"},

@@ -214,3 +214,46 @@ def test_a_job_whose_progress_is_elsewhere(warehouse: Path) -> None:
 
 def _killed(*given: object) -> None:
     raise KeyboardInterrupt
+
+
+def kill_before_deciding(monkeypatch: pytest.MonkeyPatch, warehouse: Path, **more: str) -> None:
+    """A replay that has remembered what it is about to land, and ends there."""
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as dying:
+        dying.setattr(Ledger, "prepare", die)
+        with pytest.raises(KeyboardInterrupt):
+            run(warehouse, **more)
+
+
+def test_what_was_not_decided_is_not_repeated(
+    warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next replay has the number of the killed one, but only the letters of another job."""
+    other = str(tmp_path / "progress")
+    lines = [message(n, 1) for n in (21, 26)]
+    land_lines(warehouse, FIRST, lines, batch=0, source="other", once=True, checkpoint=other)
+    checkpoints.note(deadletters.open_warehouse(str(warehouse)), Ledger.open(other))
+    kill_before_deciding(monkeypatch, warehouse)
+    assert run(warehouse, where=("source=file-0",)).landed == 6
+    report = run(warehouse, where=("source=other",))
+    assert (report.landed, report.repeated) == (2, 0)
+    assert Counter(table_column(warehouse, REFUNDS, "ce_id")) == {
+        "m-1": 1,
+        "m-6": 1,
+        "m-21": 1,
+        "m-26": 1,
+    }
+
+
+def test_what_was_not_decided_elsewhere_is_not_repeated(
+    warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replays number themselves by the history: another checkpoint's go beyond the killed one."""
+    kill_before_deciding(monkeypatch, warehouse, checkpoint=str(tmp_path / "x"))
+    assert run(warehouse, checkpoint=str(tmp_path / "y"), limit=1).selected == 1
+    report = run(warehouse, checkpoint=str(tmp_path / "x"))
+    assert report.repeated == 0
+    assert Counter(table_column(warehouse, REFUNDS, "ce_id")) == {"m-1": 1, "m-6": 1}

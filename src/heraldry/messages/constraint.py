@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from heraldry.messages.message import Message
+from heraldry.messages.message import Message, pairs
 from heraldry.messages.template import Template
 from heraldry.messages.values import (
     canonical_text,
@@ -75,10 +75,10 @@ class Place:
             return ()
         if self.member is None:
             return (value,)
-        member = self.member
+        member, found = self.member, pairs(value)
         if self.fold_case:
-            return tuple(v for name, v in value if name.lower() == member and v is not None)
-        return tuple(v for name, v in value if name == member and v is not None)
+            return tuple(v for name, v in found if name.lower() == member and v is not None)
+        return tuple(v for name, v in found if name == member and v is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

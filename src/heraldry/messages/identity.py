@@ -9,7 +9,7 @@ from __future__ import annotations
 from heraldry.errors import MessageError
 from heraldry.messages import line as lines
 from heraldry.messages.json_form import first
-from heraldry.messages.message import Message
+from heraldry.messages.message import Message, pairs
 from heraldry.messages.protocols import amqp, nats
 from heraldry.messages.values import canonical_text
 from heraldry.model.formats import protocol_family
@@ -24,10 +24,10 @@ def identity(message: Message) -> str | None:
         return joined(source, event)
     family = protocol_family(message.protocol)[0] if message.protocol else ""
     if family == amqp.NAME:
-        properties = message.metadata.get("properties", ())
+        properties = pairs(message.metadata.get("properties"))
         given, place = first(properties, "message-id"), first(properties, "to")
     elif family == nats.NAME:
-        given = first(message.metadata.get("headers", ()), _NATS_ID)
+        given = first(pairs(message.metadata.get("headers")), _NATS_ID)
         place = message.metadata.get("subject")
     else:
         return None

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from heraldry.messages.compile import TEXT_TYPES, is_media_type_name, members
 from heraldry.messages.fields import Field
 from heraldry.messages.likeness import PLACEHOLDER, likeness
-from heraldry.messages.message import Message
+from heraldry.messages.message import Message, pairs
 from heraldry.messages.protocol_table import fields
 from heraldry.messages.routes import Routes, Segments
 from heraldry.messages.values import canonical_text
@@ -298,7 +298,7 @@ class Index:
                 if name in table and (value := section.get(name)) is not None:
                     yield table[name], value
         for name, slots in self._members.items():
-            for member, value in message.metadata.get(name) or ():
+            for member, value in pairs(message.metadata.get(name)):
                 slot = slots.get(member) or slots.get(member.lower())
                 if slot is not None and value is not None:
                     yield slot, value

@@ -34,6 +34,11 @@ class Message:
     content_type: str | None = None
 
 
+def pairs(value: Any) -> Pairs:
+    """A collection; none where anything else stands, as in unknown versions of a protocol."""
+    return value if isinstance(value, tuple) else ()
+
+
 _protocol, _metadata, _envelope, _mode, _attributes, _payload, _content_type = setters(Message)
 
 

@@ -17,7 +17,7 @@ from heraldry.model.catalog import Catalog
 from heraldry.pipeline.identities.decided import Replayed
 from heraldry.pipeline.identities.duplicates import IDENTITIES, Window
 from heraldry.pipeline.kernel import path as kernel
-from heraldry.pipeline.lake.checkpoints import note
+from heraldry.pipeline.lake.checkpoints import away, note
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.delta import add_columns
 from heraldry.pipeline.lake.layout import CHECKPOINT, DEAD_LETTERS, TablePlan
@@ -158,6 +158,9 @@ class LandJob:
                 spark = open_session(master, packages=self._source.packages)
             place = remote or spark.sparkContext.master
             self._observers.event(f"Spark {spark.version} on {place}")
+            for one in away(self._storage) if self._lander.window is not None else ():
+                told = "messages that its replays have landed are not known here"
+                self._observers.event(f"{one} is not here: {told}")
             if kernel.available() and not remote:
                 # Compiled once and kept on disk: the workers then load it.
                 kernel.warm()

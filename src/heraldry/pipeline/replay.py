@@ -198,6 +198,7 @@ class ReplayJob:
         elif pending is not None:
             reason = "a replay that was killed, or still runs, is not finished yet"
             raise WarehouseError(self._storage.url, reason, "run it once without --dry-run")
+        self._windows.forget_undecided()
         self._know(History.read(self._storage))
 
     def _know(self, history: History) -> None:

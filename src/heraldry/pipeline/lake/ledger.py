@@ -21,7 +21,7 @@ from heraldry.pipeline.lake.storage import Storage
 
 _KEEP = 100
 _BATCHES = "heraldry/batches"
-_PATIENCE = 60.0
+_PATIENCE = 300.0
 
 
 class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -38,6 +38,16 @@ class LetterWindows:
         self._windows: dict[str, Window] = {}
         self._tried: dict[str, list[Keys]] = {}
 
+    def forget_undecided(self) -> None:
+        """Remove what a killed replay remembered: the next of its number may have other letters."""
+        if self._ledger is None:
+            return
+        last = self._ledger.last or 0
+        for file in list(self._ledger.storage.walk(IDENTITIES)):
+            span = span_of(file.path.rpartition("/")[2])
+            if span is not None and span[1] > last:
+                self._ledger.storage.delete(f"{IDENTITIES}/{file.path}")
+
     def owners(self, letters: pa.Table) -> dict[Place, str]:
         """The job of every letter that has one which keeps identities; a letter's id tells it."""
         sources, positions = letters["source"], letters["position"]
