@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -234,15 +235,10 @@ def lines_with(secret: str, other: Any) -> list[Any]:
     ]
 
 
-@given(secrets, values)
-@example('"\\"quoted" \\ \u0007 ü', 1)
-@example("x" * 3 + "abcdefgh" * 20, {"a": 1})
-@example("J%C3%BCrgen Geheim", None)
-def test_a_masked_letter_never_shows_the_secret(secret: str, other: Any) -> None:
+def shown_of(secret: str, other: Any) -> Iterator[tuple[bytes, str]]:
+    """Each refused line that holds the secret, with all that its masked letter shows."""
     judge = judge_of(SETTING)
     masker = Masker.of(RULES)
-    told = [secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
-    told.append(base64.b64encode(secret.encode("utf-8", "replace")).decode())
     for whole in lines_with(secret, other):
         for text in (line(whole), json.dumps(whole, ensure_ascii=False).encode("utf-8", "replace")):
             for raw in (text, text[:-1] + b"!"):
@@ -251,8 +247,22 @@ def test_a_masked_letter_never_shows_the_secret(secret: str, other: Any) -> None
                     continue
                 found = masker.letter(letter(raw, verdict))
                 assert found["masked"], raw
-                shown = found.pop("line").decode() + json.dumps(found) + repr(found)
-                assert not [form for form in told if form in shown], raw
+                yield raw, found.pop("line").decode() + json.dumps(found) + repr(found)
+
+
+@given(secrets, values)
+@example('"\\"quoted" \\ \u0007 ü', 1)
+@example("x" * 3 + "abcdefgh" * 20, {"a": 1})
+@example("J%C3%BCrgen Geheim", None)
+@example("validate", None)
+def test_a_masked_letter_never_shows_the_secret(secret: str, other: Any) -> None:
+    # A secret may be a word that letters of other secrets say too, such as the name of a stage.
+    words = "".join(shown for _, shown in shown_of("another-secret", other))
+    told = [secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
+    told.append(base64.b64encode(secret.encode("utf-8", "replace")).decode())
+    told = [form for form in told if form not in words]
+    for raw, shown in shown_of(secret, other):
+        assert not [form for form in told if form in shown], raw
 
 
 def test_a_pointer_without_its_slash_is_not_taken_for_a_name() -> None:
