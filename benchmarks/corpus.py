@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 FLAWED = 0.05
 Form = Literal["events", "mqtt", "kafka"]
 """How messages come: plain events, messages of MQTT that are none, binary events on Kafka."""
+FORMS: tuple[Form, ...] = get_args(Form)
 
 
 def event_type(number: int) -> str:

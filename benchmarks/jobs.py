@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MASTER = "local[2]"
+RUNS = "runs"
+"""The folder of what jobs write, each in one of its own."""
 BASE_SCHEMA = (
     "specversion string, id string, source string, type string, subject string, time timestamp,"
     " datacontenttype string, data struct<orderid: string, customer: string, status: string,"
@@ -35,21 +37,26 @@ def catalog(definitions: int, form: corpus.Form = "events") -> bytes:
     return json.dumps(corpus.catalog(definitions, form)).encode()
 
 
-def plain(spark: SparkSession, stream: Path, target: Path) -> Cost:
+def fresh(folder: Path) -> Path:
+    """A folder that no run has used: soon after many files are deleted, making others is slow."""
+    return folder / uuid.uuid4().hex
+
+
+def plain(spark: SparkSession, stream: Path, folder: Path) -> Cost:
     """A Spark job for one schema: no matching, no validation."""
-    shutil.rmtree(target, ignore_errors=True)
+    target = fresh(folder)
     with measured() as cost:
         spark.read.schema(BASE_SCHEMA).json(str(stream)).write.parquet(str(target))
     return cost
 
 
 def ours(
-    document: bytes, stream: Path, target: Path, batch: int, observers: Sequence[Observer] = ()
+    document: bytes, stream: Path, folder: Path, batch: int, observers: Sequence[Observer] = ()
 ) -> tuple[Cost, LandReport]:
     """A landing job in batches of at most so many messages."""
-    shutil.rmtree(target, ignore_errors=True)
+    target = str(fresh(folder))
     settings = LandSettings(
-        source=f"files:{stream}", warehouse=str(target), master=MASTER, max_per_batch=batch
+        source=f"files:{stream}", warehouse=target, master=MASTER, max_per_batch=batch
     )
     with measured() as cost:
         report = land(load_bytes(document, "catalog.json"), settings, observers)

@@ -22,22 +22,21 @@ DEFINITIONS = 50
 RATIO_GOAL = 1.0
 NATIVE_GOAL = 1.2
 BINARY_GOAL = 1.3
-FORMS: tuple[corpus.Form, ...] = ("events", "mqtt", "kafka")
 LABELS = ("heraldry, events", "heraldry, MQTT", "heraldry, binary on Kafka")
 
 
 def run(folder: Path, messages: int, rounds: int) -> dict[str, Any]:
     """All jobs, warm and interleaved; the result says which goals are reached."""
     spark = open_session(jobs.MASTER)
-    streams = [folder / f"{form}-{DEFINITIONS}-{messages}" for form in FORMS]
-    catalogs = [jobs.catalog(DEFINITIONS, form) for form in FORMS]
-    for stream, form in zip(streams, FORMS, strict=True):
+    streams = [folder / f"{form}-{DEFINITIONS}-{messages}" for form in corpus.FORMS]
+    catalogs = [jobs.catalog(DEFINITIONS, form) for form in corpus.FORMS]
+    for stream, form in zip(streams, corpus.FORMS, strict=True):
         flawed = corpus.write_stream(stream, messages, DEFINITIONS, form=form)
     found: list[list[Cost]] = []
     for number in range(rounds + 1):
-        costs = [jobs.plain(spark, streams[0], folder / "plain")]
+        costs = [jobs.plain(spark, streams[0], folder / jobs.RUNS)]
         for document, stream in zip(catalogs, streams, strict=True):
-            cost, report = jobs.ours(document, stream, folder / "ours", 2 * messages)
+            cost, report = jobs.ours(document, stream, folder / jobs.RUNS, 2 * messages)
             jobs.expect(report, messages, flawed)
             costs.append(cost)
         for label, cost in zip(("plain Spark", *LABELS), costs, strict=True):

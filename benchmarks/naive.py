@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -39,13 +38,13 @@ def run(folder: Path, messages: int, rounds: int) -> dict[str, Any]:
     document = jobs.catalog(DEFINITIONS)
     found: dict[str, list[float]] = {"first": [], "cached": []}
     for number in range(rounds + 1):
-        ours, report = jobs.ours(document, streams[messages], folder / "ours", 2 * messages)
+        ours, report = jobs.ours(document, streams[messages], folder / jobs.RUNS, 2 * messages)
         jobs.expect(report, messages, flawed[messages])
         jobs.show("heraldry", ours, messages, number)
         for name, counts in (("first", FIRST), ("cached", CACHED)):
             costs = []
             for count in counts:
-                cost, dead = _naive(spark, streams[count], folder / "naive", name == "cached")
+                cost, dead = _naive(spark, streams[count], folder / jobs.RUNS, name == "cached")
                 if dead != flawed[count]:
                     raise SystemExit(f"expected {flawed[count]} flawed of {count}, got {dead}")
                 costs.append(cost)
@@ -62,10 +61,10 @@ def run(folder: Path, messages: int, rounds: int) -> dict[str, Any]:
     }
 
 
-def _naive(spark: SparkSession, stream: Path, target: Path, cached: bool) -> tuple[Cost, int]:
+def _naive(spark: SparkSession, stream: Path, folder: Path, cached: bool) -> tuple[Cost, int]:
     from pyspark.sql import functions as f
 
-    shutil.rmtree(target, ignore_errors=True)
+    target = jobs.fresh(folder)
     told = "definition string, payload string, store string, desk string, problem string"
     with measured() as cost:
         judge = f.udf(_judge(DEFINITIONS), told)
