@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 
 from heraldry.model.formats import fold
@@ -40,3 +40,8 @@ class Field:
     def member_type(self, name: str) -> str:
         """The type of a member whose definition names none (C48)."""
         return (self.members or {}).get(name, "string")
+
+
+def names(fields: Iterable[Field], version: str = "") -> frozenset[str]:
+    """The names of the properties that a protocol has, in its version."""
+    return frozenset(one.name for one in fields if not one.versions or version in one.versions)

@@ -18,19 +18,18 @@ _NAMES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", bytes
 _TOLD = 10
 
 
-def only(metadata: Mapping[str, Any], fields: Iterable[Field], version: str = "") -> None:
+def only(metadata: Mapping[str, Any], known: frozenset[str]) -> None:
     """Refuse members that the protocol, in its version, does not have: nothing is dropped."""
-    known = {one.name for one in fields if not one.versions or version in one.versions}
-    strange = sorted(set(metadata) - known)
-    if strange:
-        told = "is not a property of this protocol"
-        expected = ", ".join(sorted(known))
-        raise MessageError(
-            tuple(
-                Problem(path=f"metadata.{name}", rule="metadata", message=told, expected=expected)
-                for name in strange[:_TOLD]
-            )
+    if metadata.keys() <= known:
+        return
+    told = "is not a property of this protocol"
+    expected = ", ".join(sorted(known))
+    raise MessageError(
+        tuple(
+            Problem(path=f"metadata.{name}", rule="metadata", message=told, expected=expected)
+            for name in sorted(metadata.keys() - known)[:_TOLD]
         )
+    )
 
 
 def refuse(faults: Iterable[tuple[str, str]]) -> None:
@@ -57,9 +56,10 @@ def out_of_bounds(
 
 def take(metadata: Mapping[str, Any], name: str, kind: type[T]) -> T | None:
     """A member of a given type, or None where it is absent; MessageError else."""
-    value = from_json_value(metadata.get(name), name)
-    if value is None:
-        return None
+    value = metadata.get(name)
+    if value is None or type(value) is kind:
+        return value
+    value = from_json_value(value, name)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise wrong(name, f"is not of type {_NAMES[kind]}")
     return value

@@ -8,27 +8,35 @@ from functools import lru_cache
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
-@lru_cache(maxsize=4096)  # streams repeat what is wrong
 def likeness(declared: str, found: str) -> float:
     """The share of a constant, or of the literal parts of a template, that a value has.
 
     A part is there where it occurs; of the first and the last, a part of it may be there.
     """
-    first, *inner = PLACEHOLDER.split(declared.casefold())
+    first, inner, last, whole = _parts(declared)
     found = found.casefold()
-    whole = len(first) + sum(map(len, inner))
     if not whole:
         return 0.0
     if first in found:
         same = len(first)
     else:
         same = _start(first, found)
-        if not inner:
+        if last is None:
             same += _end(first[same:], found[same:])
-    if inner:
-        last = inner.pop()
+    if last is not None:
         same += len(last) if last in found else _end(last, found)
-    return (same + sum(len(part) for part in inner if part in found)) / whole
+    for part in inner:
+        if part in found:
+            same += len(part)
+    return same / whole
+
+
+@lru_cache(maxsize=4096)
+def _parts(declared: str) -> tuple[str, tuple[str, ...], str | None, int]:
+    """The first literal part, those within, the last where there are several; their size."""
+    first, *inner = PLACEHOLDER.split(declared.casefold())
+    last = inner.pop() if inner else None
+    return first, tuple(inner), last, len(first) + sum(map(len, inner)) + len(last or "")
 
 
 def _start(part: str, found: str) -> int:

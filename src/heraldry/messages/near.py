@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from heraldry.messages.fit import Judgement
 from heraldry.messages.likeness import likeness
@@ -27,4 +28,8 @@ def ranked(judged: Iterable[Judgement]) -> list[Judgement]:
 def _likeness(problem: Problem) -> float:
     if problem.rule not in ("constant", "template") or not problem.found or not problem.expected:
         return 0.0
-    return likeness(problem.expected, problem.found)
+    alike = _known if problem.rule == "constant" else likeness
+    return alike(problem.expected, problem.found)
+
+
+_known = lru_cache(maxsize=4096)(likeness)  # streams repeat what is wrong, but for ids in templates

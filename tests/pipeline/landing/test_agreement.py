@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heraldry.messages.verdict import Accepted
+from heraldry.pipeline.landing import lander
 from tests.pipeline.kernel.event_lines import DEFINITIONS, bound_events
 from tests.pipeline.kernel.native_lines import DEFINITIONS as NATIVES
 from tests.pipeline.kernel.native_lines import natives
@@ -269,6 +270,13 @@ def test_all_lines_together(compiled: bool, keep: bool, tmp_path: Path) -> None:
     """One strange payload must not change what becomes of those beside it."""
     setting = Setting(catalog=WIDE, keep_payload=keep, compiled=compiled)
     assert_agreement(setting, tmp_path, [*ADVERSARIAL.values()] * 2)
+
+
+def test_lines_that_are_too_much_to_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that are written before the end are told like the others."""
+    monkeypatch.setattr(lander, "_HOLD_BYTES", 1)
+    stream = [line(event("scan", {})), b"nonsense"]
+    assert_agreement(Setting(catalog=WIDE), tmp_path, stream)
 
 
 @pytest.mark.parametrize("name", list(STRANGE))

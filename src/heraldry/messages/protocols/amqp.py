@@ -14,7 +14,7 @@ from heraldry.errors import MessageError
 from heraldry.messages import amqp_types, content_encoding
 from heraldry.messages.constraint import shown
 from heraldry.messages.envelopes import binding, cloudevents
-from heraldry.messages.fields import Field
+from heraldry.messages.fields import Field, names
 from heraldry.messages.json_form import first, given, only, take_pairs, with_value, wrong
 from heraldry.messages.message import Message, Pairs
 from heraldry.messages.values import canonical_text, read_timestamp
@@ -37,6 +37,7 @@ FIELDS: tuple[Field, ...] = (
     Field("application-properties", "string", collection=True, typed=True),
     Field("footer", "string", collection=True, typed=True),
 )
+_KNOWN = names(FIELDS)
 _TYPE = "content-type"
 _ENCODING = "content-encoding"
 _ENCODING_PATH = f"metadata.properties.{_ENCODING}"
@@ -105,7 +106,7 @@ def decode(raw: AmqpMessage, *, limit: int = content_encoding.LIMIT) -> Message:
 
 def encode(message: Message) -> AmqpMessage:
     """The message in its sections, its body encoded as the properties say."""
-    only(message.metadata, FIELDS)
+    only(message.metadata, _KNOWN)
     sections: dict[str, Any] = {
         name.replace("-", "_"): tuple(pairs) for name, pairs in message.metadata.items()
     }
@@ -130,7 +131,7 @@ def encode(message: Message) -> AmqpMessage:
 def from_json(metadata: Mapping[str, Any], payload: bytes | None, protocol: str) -> AmqpMessage:
     """A message from its JSON form; times may be plain texts where they have their place."""
     del protocol  # there is one version
-    only(metadata, FIELDS)
+    only(metadata, _KNOWN)
     sections = {
         one.name.replace("-", "_"): tuple(_times(one, take_pairs(metadata, one.name, _value)))
         for one in FIELDS

@@ -10,7 +10,7 @@ from typing import Any
 
 from heraldry.messages import content_encoding
 from heraldry.messages.envelopes import binding, cloudevents, event_formats, header_text
-from heraldry.messages.fields import Field
+from heraldry.messages.fields import Field, names
 from heraldry.messages.json_form import (
     first,
     only,
@@ -32,6 +32,7 @@ FIELDS: tuple[Field, ...] = (
     Field("query", "string", collection=True),
     Field("headers", "string", collection=True, fold_case=True),
 )
+_KNOWN = names(FIELDS)
 _PREFIX = "ce-"
 _TYPE = "content-type"
 _ENCODING = "content-encoding"
@@ -170,7 +171,7 @@ def encode_batch(messages: Iterable[Message], event_format: str = "json") -> Htt
 def from_json(metadata: Mapping[str, Any], payload: bytes | None, protocol: str) -> HttpMessage:
     """A request or response from its JSON form."""
     del protocol  # all versions are alike
-    only(metadata, FIELDS)
+    only(metadata, _KNOWN)
     status = metadata.get("status")
     if isinstance(status, int) and not isinstance(status, bool):
         metadata = {**metadata, "status": str(status)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heraldry.messages.envelopes import binding, cloudevents
-from heraldry.messages.fields import Field
+from heraldry.messages.fields import Field, names
 from heraldry.messages.json_form import (
     as_text,
     first,
@@ -34,6 +34,7 @@ FIELDS: tuple[Field, ...] = (
     Field("key_base64", "binary"),
     Field("headers", "string", collection=True),
 )
+_KNOWN = names(FIELDS)
 _PREFIX = "ce_"
 _TYPE = "content-type"
 
@@ -130,7 +131,7 @@ def encode(message: Message) -> KafkaRecord:
 def from_json(metadata: Mapping[str, Any], payload: bytes | None, protocol: str) -> KafkaRecord:
     """A record from its JSON form."""
     del protocol  # all versions are alike
-    only(metadata, FIELDS)
+    only(metadata, _KNOWN)
     if metadata.get("key") is not None and metadata.get("key_base64") is not None:
         raise wrong("key_base64", "stands beside key")
     # A text is the base64 itself, as the specification has it; an object names it.

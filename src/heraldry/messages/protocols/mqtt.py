@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heraldry.messages.envelopes import binding, payload_event
-from heraldry.messages.fields import Field
+from heraldry.messages.fields import Field, names
 from heraldry.messages.json_form import (
     first,
     given,
@@ -21,7 +21,7 @@ from heraldry.messages.json_form import (
     to_json_value,
     wrong,
 )
-from heraldry.messages.message import Message, Pairs
+from heraldry.messages.message import Message, Pairs, received
 from heraldry.messages.values import canonical_text, decode_base64
 from heraldry.model.formats import protocol_family
 
@@ -39,6 +39,7 @@ FIELDS: tuple[Field, ...] = (
     Field("content_type", "symbol", versions=_5),
     Field("user_properties", "string", collection=True, versions=_5),
 )
+_KNOWN = {version: names(FIELDS, version) for version in VERSIONS}
 _BOUNDED = tuple(one for one in FIELDS if one.values is not None)
 _NO_TOPIC = re.compile(r"[+#\x00]").search
 _ATTRIBUTE = re.compile(r"[a-z0-9]+").fullmatch
@@ -103,15 +104,13 @@ def decode(raw: MqttPublish) -> Message:
     if first(raw.user_properties, "specversion") == "1.0":
         attributes = binding.read_attributes(raw.user_properties, _NAMING)
         return binding.binary(name, properties, attributes, raw.payload, raw.content_type)
-    return Message(
-        protocol=name, metadata=properties, payload=raw.payload, content_type=raw.content_type
-    )
+    return received(name, properties, None, None, {}, raw.payload, raw.content_type)
 
 
 def encode(message: Message) -> MqttPublish:
     """The packet of a message; an event on 3.1.1 is always structured."""
     version = _version(message.protocol)
-    only(message.metadata, FIELDS, version)
+    only(message.metadata, _KNOWN[version])
     refuse(_faults(message.metadata))
     known = {name: message.metadata.get(name) for name in _SCALARS}
     pairs: Pairs = message.metadata.get("user_properties", ())
@@ -134,8 +133,9 @@ def encode(message: Message) -> MqttPublish:
 def from_json(metadata: Mapping[str, Any], payload: bytes | None, protocol: str) -> MqttPublish:
     """A packet from its JSON form; what only 5.0 has is refused in 3.1.1 (M60)."""
     version = _version(protocol)
-    only(metadata, FIELDS, version)
-    known: dict[str, Any] = {name: take(metadata, name, kind) for name, kind in _SCALARS.items()}
+    only(metadata, _KNOWN[version])
+    given = _SCALARS.keys() & metadata.keys()
+    known: dict[str, Any] = {name: take(metadata, name, _SCALARS[name]) for name in given}
     texts = take_texts(metadata, "user_properties")
     refuse(_text_faults(texts))
     return MqttPublish(**known, user_properties=texts, payload=payload, version=version)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heraldry.messages.envelopes import binding, cloudevents, header_text, payload_event
-from heraldry.messages.fields import Field
+from heraldry.messages.fields import Field, names
 from heraldry.messages.json_form import (
     first,
     given,
@@ -28,6 +28,7 @@ FIELDS: tuple[Field, ...] = (
     Field("reply-to", "uritemplate", separator="."),
     Field("headers", "string", collection=True),
 )
+_KNOWN = names(FIELDS)
 # Words with single dots between them, none of them a wildcard.
 _SUBJECT = re.compile(r"(?:(?![*>](?:\.|\Z))[^\s.\x00]++(?:\.(?!\Z)|\Z))++").fullmatch
 _PREFIX = "ce-"
@@ -111,7 +112,7 @@ def encode(message: Message) -> NatsMessage:
 def from_json(metadata: Mapping[str, Any], payload: bytes | None, protocol: str) -> NatsMessage:
     """A message from its JSON form."""
     del protocol  # all versions are alike
-    only(metadata, FIELDS)
+    only(metadata, _KNOWN)
     headers = take_texts(metadata, "headers")
     refuse(_header_faults(headers))
     return NatsMessage(

@@ -173,17 +173,16 @@ class FastPath:
         group.keep(kept, rest)
         return group
 
-    def to_table(self, layout: TableLayout, group: Accepted) -> pa.Table:
+    def to_columns(self, layout: TableLayout, group: Accepted) -> list[pa.Array]:
         """The columns of accepted events: payload, envelope and placeholders."""
         columns = list(group.payload.columns) if group.payload is not None else []
         columns += [self._envelope(column, layout, group.events) for column in layout.envelope]
         by_name = list(zip(*group.values, strict=True)) or [()] * len(layout.placeholders)
         columns += [pa.array(texts, pa.string()) for texts in by_name]
-        for text in (layout.definition, layout.version):
-            columns.append(pa.repeat(pa.scalar(text, pa.string()), len(group.rows)))
+        columns += layout.own_columns(len(group.rows))
         if layout.keeps_payload:
             columns.append(pa.array([bytes(e.a_data) or None for e in group.events], pa.binary()))
-        return pa.Table.from_arrays(columns, schema=layout.content)
+        return columns
 
     def _envelope(self, column: Column, layout: TableLayout, events: list[Any]) -> pa.Array:
         if column.key == EXTENSIONS:

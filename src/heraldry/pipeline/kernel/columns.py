@@ -208,10 +208,9 @@ class PayloadReader:
         self._nodes = nodes
         self._tables = t.to_tables(self._nodes)
         self._repeated = np.array([node.repeated for node in self._nodes])
-        self._schema = pa.schema([(f.name, f.type) for f in self._nodes[0].type])
         self._fanout = _FANOUT
 
-    def read(self, spans: Spans, arena: Arena) -> tuple[NDArray[np.bool_], pa.Table]:
+    def read(self, spans: Spans, arena: Arena) -> tuple[NDArray[np.bool_], list[pa.Array]]:
         """Which of the payloads are accepted, and their columns."""
         address = address_of(spans.buffer)
         while True:
@@ -231,8 +230,7 @@ class PayloadReader:
                 break
             self._fanout *= 4  # lists are longer here than thought
         values = _Values(address, self._nodes, self._tables.nodes, out)
-        arrays = [values.array(child) for child in self._nodes[0].children]
-        return verdict, pa.Table.from_arrays(arrays, schema=self._schema)
+        return verdict, [values.array(child) for child in self._nodes[0].children]
 
     def _room(self, rows: int) -> int:
         """Give every node its part of the arena; the size of the whole."""

@@ -12,14 +12,21 @@ from numpy.typing import NDArray
 from heraldry.messages.extract import EXTENSIONS
 from heraldry.pipeline.kernel.columns import Arena, instants
 from heraldry.pipeline.kernel.envelope import ABSENT, MEMBERS
-from heraldry.pipeline.kernel.groups import KernelGroup, Pieces, Refused, by_plan, checked
+from heraldry.pipeline.kernel.groups import (
+    KernelGroup,
+    Pieces,
+    Refused,
+    at_once,
+    by_plan,
+    checked,
+)
 from heraldry.pipeline.kernel.plans import Plan
 from heraldry.pipeline.lake.layout import arrow_type
 
 _TIME = MEMBERS.index("time")
 _DATA = MEMBERS.index("data")
 _CONTENT = MEMBERS.index("datacontenttype")
-_Found = tuple[Plan, NDArray[np.int64], pa.Table]
+_Found = tuple[Plan, NDArray[np.int64], list[pa.Array]]
 
 
 def take_events(
@@ -92,26 +99,12 @@ def _groups(
 
 
 def _values(batch: Pieces, found: list[_Found]) -> Iterator[list[pa.Array]]:
-    """The values of the placeholders of every group, copied for all groups at once."""
-    used: dict[int, list[NDArray[np.int64]]] = {}
-    for plan, rows, _ in found:
-        for slot in plan.slots:
-            if slot is not None:
-                used.setdefault(slot, []).append(rows)
-    texts = {
-        slot: batch.slot(slot).take(np.concatenate(rows)).to_arrow(pa.string())
-        for slot, rows in used.items()
-    }
-    begins = dict.fromkeys(texts, 0)
-    for plan, rows, _ in found:
-        values = []
-        for slot in plan.slots:
-            if slot is None:
-                values.append(pa.nulls(len(rows), pa.string()))
-            else:
-                values.append(texts[slot].slice(begins[slot], len(rows)))
-                begins[slot] += len(rows)
-        yield values
+    """The values of the placeholders of every group."""
+    used = [([slot for slot in plan.slots if slot is not None], rows) for plan, rows, _ in found]
+    columns = at_once(used, batch.slot_texts)
+    for (plan, rows, _), texts in zip(found, columns, strict=True):
+        none = pa.nulls(len(rows), pa.string())
+        yield [none if slot is None else texts[slot] for slot in plan.slots]
 
 
 def _as_json(attributes: Mapping[str, pa.Array]) -> pa.Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from heraldry.messages.compile import CompiledDefinition
 from heraldry.pipeline.kernel.columns import Spans
+
+Key = TypeVar("Key")
 
 
 @dataclass(slots=True)
@@ -25,7 +28,7 @@ class KernelGroup:
 
     compiled: CompiledDefinition
     rows: NDArray[np.int64]
-    payload: pa.Table
+    payload: list[pa.Array]
     envelope: list[pa.Array]
     placeholders: list[pa.Array]
     data: Spans
@@ -86,6 +89,10 @@ class Pieces:
         """Where the values of one placeholder stand."""
         return Spans(self.buffer, self.slot_starts[number], self.slot_lengths[number])
 
+    def slot_texts(self, number: int, rows: NDArray[np.int64]) -> pa.Array:
+        """The values of one placeholder in some rows."""
+        return self.slot(number).take(rows).to_arrow(pa.string())
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -119,6 +126,27 @@ def by_plan(plans: NDArray[np.int64], count: int) -> Iterator[tuple[int, NDArray
     for begin, end in pairwise(bounds):
         if begin < end:
             yield int(held[begin]), rows[begin:end]
+
+
+def at_once(
+    groups: Iterable[tuple[Iterable[Key], NDArray[np.int64]]],
+    make: Callable[[Key, NDArray[np.int64]], pa.Array],
+) -> Iterator[dict[Key, pa.Array]]:
+    """The columns of groups, which say which ones they need for which rows.
+
+    Each is made for all groups at once and cut, as calls cost more than rows.
+    """
+    wanted = [(tuple(dict.fromkeys(keys)), rows) for keys, rows in groups]
+    used: dict[Key, list[NDArray[np.int64]]] = {}
+    for keys, rows in wanted:
+        for key in keys:
+            used.setdefault(key, []).append(rows)
+    columns = {key: make(key, np.concatenate(rows)) for key, rows in used.items()}
+    begins = dict.fromkeys(columns, 0)
+    for keys, rows in wanted:
+        yield {key: columns[key].slice(begins[key], len(rows)) for key in keys}
+        for key in keys:
+            begins[key] += len(rows)
 
 
 def checked(

@@ -18,13 +18,16 @@ from heraldry.pipeline.kernel.groups import (
     KernelGroup,
     Pieces,
     Refused,
+    at_once,
     by_plan,
     checked,
 )
 from heraldry.pipeline.kernel.match import match_rows
-from heraldry.pipeline.kernel.native_plans import NativePlan, NativePlans, given_array
+from heraldry.pipeline.kernel.native_plans import Given, NativePlan, NativePlans, given_array
 from heraldry.pipeline.kernel.protocols import CONTENT, PAYLOAD, PROTOCOLS, Places
 from heraldry.pipeline.lake.layout import arrow_type
+
+_Found = tuple[NativePlan, NDArray[np.int64], list[pa.Array]]
 
 
 class NativePath:
@@ -47,6 +50,7 @@ class NativePath:
             pieces.slot_lengths,
             *self._plans.steps.tables,
         )
+        found: list[_Found] = []
         for number, rows in by_plan(pieces.plans, len(self._plans.plans)):
             plan = self._plans.plans[number]
             rows = checked(pieces, plan.checks, _typed(pieces, plan, rows))
@@ -57,7 +61,13 @@ class NativePath:
                 data = pieces.member(PAYLOAD).take(wrong)
                 yield Refused(plan.compiled, lines[wrong], data, stated)
             if len(rows):
-                yield _group(pieces, plan, rows, payload, lines[rows])
+                found.append((plan, rows, payload))
+        for (plan, rows, payload), columns in zip(found, _columns(pieces, found), strict=True):
+            envelope, placeholders = columns
+            data = pieces.member(PAYLOAD).take(rows)
+            yield KernelGroup(
+                plan.compiled, lines[rows], payload, envelope, placeholders, data, native=True
+            )
 
     def _find(self, pieces: Pieces, kinds: NDArray[np.int64]) -> None:
         """Find the plan of every message by its address."""
@@ -77,32 +87,31 @@ def _typed(pieces: Pieces, plan: NativePlan, rows: NDArray[np.int64]) -> NDArray
     return rows[stated] if plan.typed else rows[~stated]
 
 
-def _group(
-    pieces: Pieces,
-    plan: NativePlan,
-    rows: NDArray[np.int64],
-    payload: pa.Table,
-    lines: NDArray[np.int64],
-) -> KernelGroup:
-    count = len(rows)
-    stated = pieces.lengths[CONTENT][rows] != ABSENT
-    values: dict[int, pa.Array] = {}
+def _columns(
+    pieces: Pieces, found: list[_Found]
+) -> Iterator[tuple[list[pa.Array], list[pa.Array]]]:
+    """The columns of the envelope and of the placeholders, for every group."""
 
-    def value(slot: int) -> pa.Array:
-        if slot not in values:
-            values[slot] = pieces.slot(slot).take(rows).to_arrow(pa.string())
-        return values[slot]
+    def make(key: int | Given, rows: NDArray[np.int64]) -> pa.Array:
+        if isinstance(key, int):
+            return pieces.slot_texts(key, rows)
+        values = [pieces.slot_texts(slot, rows) for slot in key.slots]
+        pairs = zip(values, key.literals[1:], strict=True)
+        parts = [part for pair in pairs for part in pair if part != ""]
+        return pc.binary_join_element_wise(key.literals[0], *parts, "")
 
-    envelope = []
-    for column, given in zip(plan.compiled.envelope_columns, plan.envelope, strict=True):
-        if given.slots:
-            pairs = zip(given.slots, given.literals[1:], strict=True)
-            parts = [part for slot, text in pairs for part in (value(slot), text) if part != ""]
-            envelope.append(pc.binary_join_element_wise(given.literals[0], *parts, ""))
-        else:
-            envelope.append(given_array(given, stated, count, arrow_type(column.type)))
-    placeholders = [
-        pa.nulls(count, pa.string()) if slot is None else value(slot) for slot in plan.slots
-    ]
-    data = pieces.member(PAYLOAD).take(rows)
-    return KernelGroup(plan.compiled, lines, payload, envelope, placeholders, data, native=True)
+    used = [(_made(plan), rows) for plan, rows, _ in found]
+    for (plan, rows, _), texts in zip(found, at_once(used, make), strict=True):
+        stated = pieces.lengths[CONTENT][rows] != ABSENT
+        envelope = [
+            texts[given] if given.slots else given_array(given, stated, arrow_type(column.type))
+            for column, given in zip(plan.compiled.envelope_columns, plan.envelope, strict=True)
+        ]
+        none = pa.nulls(len(rows), pa.string())
+        yield envelope, [none if slot is None else texts[slot] for slot in plan.slots]
+
+
+def _made(plan: NativePlan) -> list[int | Given]:
+    """The columns that are made of texts of messages: values of placeholders, and templates."""
+    slots = [slot for slot in plan.slots if slot is not None]
+    return [*slots, *(given for given in plan.envelope if given.slots)]

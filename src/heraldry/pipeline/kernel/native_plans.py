@@ -227,9 +227,11 @@ def _envelope(
     return tuple(found)
 
 
-def given_array(given: Given, stated: NDArray[np.bool_], count: int, kind: pa.DataType) -> pa.Array:
+def given_array(given: Given, stated: NDArray[np.bool_], kind: pa.DataType) -> pa.Array:
     """A column that is the same for all messages, but for those that state their content type."""
-    plain = pa.repeat(pa.scalar(given.value, kind), count)
+    count = len(stated)
     if given.json is None or given.json == given.value or not stated.any():
-        return plain
-    return pc.if_else(pa.array(stated), pa.scalar(given.json, kind), plain)
+        return pa.repeat(pa.scalar(given.value, kind), count)
+    if stated.all():
+        return pa.repeat(pa.scalar(given.json, kind), count)
+    return pc.if_else(pa.array(stated), pa.scalar(given.json, kind), pa.scalar(given.value, kind))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import operator
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,9 @@ class DataFile:
 def open_table(storage: Storage, path: str) -> DeltaTable | None:
     """The Delta table at a path of a warehouse, or None where there is none."""
     address, options = storage.delta(path)
+    # Asking delta-rs for a table that is not there costs most of making one.
+    if storage.is_local and not os.path.isdir(os.path.join(storage.url, path, "_delta_log")):
+        return None
     try:
         return DeltaTable(address, storage_options=dict(options))
     except TableNotFoundError:

@@ -72,6 +72,10 @@ SYSTEM = pa.schema(
 PAYLOAD = pa.field("_payload", pa.binary())
 PLACE = ("_batch", "_source", "_position", "_received")
 """System columns that tell where and when a line was read."""
+ONCE = ("_definition", "_version", "_source")
+"""System columns whose texts are the same in many rows."""
+REPEATED = pa.dictionary(pa.int32(), pa.string())
+"""Texts that stand once in memory, however many rows have them; a file has them as strings."""
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -133,9 +137,14 @@ class TableLayout:
         return pa.schema(fields + ([PAYLOAD] if self.keeps_payload else []))
 
     @cached_property
+    def held(self) -> pa.Schema:
+        """The schema of rows that are still to be written: texts of the system stand once."""
+        return pa.schema([f.with_type(REPEATED) if f.name in ONCE else f for f in self.schema])
+
+    @cached_property
     def content(self) -> pa.Schema:
-        """The schema without what is known of a line besides its content."""
-        return pa.schema([field for field in self.schema if field.name not in PLACE])
+        """The schema held, without what is known of a line besides its content."""
+        return pa.schema([field for field in self.held if field.name not in PLACE])
 
     @cached_property
     def meanings(self) -> dict[str, str]:
@@ -151,13 +160,21 @@ class TableLayout:
         arrangement = self.arrangement if fit.arrangement is None else fit.arrangement
         return replace(self, fit=fit, arrangement=arrangement)
 
-    def content_table(self, columns: list[pa.Array], count: int) -> pa.Table:
-        """Columns of payload, envelope and placeholders, with what is the same in every row."""
-        known = [pa.repeat(pa.scalar(text), count) for text in (self.definition, self.version)]
-        return pa.Table.from_arrays([*columns, *known], schema=self.content)
+    def own_columns(self, count: int) -> list[pa.Array]:
+        """The columns that are the same in every row: the definition and its version."""
+        places = pa.repeat(pa.scalar(0, pa.int32()), count)
+        return [
+            pa.DictionaryArray.from_arrays(places, pa.array([text], pa.string()))
+            for text in (self.definition, self.version)
+        ]
 
     def stored(self, table: pa.Table) -> pa.Table:
         """Rows of this layout as the table takes them: under its names, with its partitions."""
+        if self.arrangement != PLAIN:  # what rows are ordered by must be plain values
+            names = [name for name in table.column_names if name in ONCE]
+            for name in names:
+                number = table.column_names.index(name)
+                table = table.set_column(number, name, table.column(number).cast(pa.string()))
         renames = self.fit.renames
         made = self.arrangement.derived(table)
         if renames:

@@ -20,20 +20,15 @@ from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Accepted, Rejected
 from heraldry.model.catalog import External
 from heraldry.pipeline.fast import path as fast
-from heraldry.pipeline.identities.digests import (
-    IDENTITY,
-    as_column,
-    digests_of_events,
-    digests_of_lines,
-)
+from heraldry.pipeline.identities.digests import IDENTITY, as_column, digests_of_lines
 from heraldry.pipeline.kernel import path as kernel
 from heraldry.pipeline.kernel.groups import Refused
 from heraldry.pipeline.lake.arrangement import PLAIN
 from heraldry.pipeline.lake.layout import DEAD_LETTERS, PAYLOAD, Fit, TableLayout, TablePlan
 from heraldry.pipeline.lake.storage import Storage
-from heraldry.pipeline.landing.native import with_place
 from heraldry.pipeline.landing.parquet import ParquetWriter
-from heraldry.pipeline.landing.places import completed, placed
+from heraldry.pipeline.landing.pieces import Piece, tables_of
+from heraldry.pipeline.landing.places import INSTANT, Places
 from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.masking import Masker
@@ -41,11 +36,10 @@ from heraldry.pipeline.letters.nearest import nearest
 from heraldry.pipeline.sources.lines import Lines
 
 _MANY = 100
-_HOLD_BYTES, _HOLD_BYTES_MANY = 128 * 1024 * 1024, 512 * 1024 * 1024
+_HOLD_BYTES, _HOLD_BYTES_MANY = 48 * 1024 * 1024, 512 * 1024 * 1024
 """Rows of so many bytes of lines are held at most; with many tables more, as files cost most."""
-_JUDGE_BYTES, _JUDGE_BYTES_MANY = 32 * 1024 * 1024, 128 * 1024 * 1024
+_JUDGE_BYTES, _JUDGE_BYTES_MANY = 16 * 1024 * 1024, 256 * 1024 * 1024
 
-INSTANT = pa.timestamp("us", "UTC")
 RESULT = pa.schema(
     [
         ("path", pa.string()),
@@ -90,18 +84,12 @@ class WorkOrder:
 
 
 class Parts:
-    """The tables that lines land in, in pieces; the letters; both with the rows they came from."""
+    """What becomes of lines: pieces of tables, and letters with the rows they came from."""
 
     def __init__(self) -> None:
-        self.tables: dict[str, tuple[TableLayout, list[pa.Table], list[pa.Array]]] = {}
+        self.pieces: list[Piece] = []
         self.letters: list[dict[str, Any]] = []
         self.letter_rows: list[int] = []
-
-    def add(self, layout: TableLayout, table: pa.Table, rows: pa.Array) -> None:
-        """Add rows of one definition; several paths may have some of it."""
-        _, tables, places = self.tables.setdefault(layout.definition, (layout, [], []))
-        tables.append(table)
-        places.append(rows)
 
 
 class Lander:
@@ -118,8 +106,8 @@ class Lander:
 
     def land(self, lines: Lines) -> pa.RecordBatch:
         """Land some lines: the files written, with the table of each."""
-        self.take(lines)
-        return self.finish()
+        written = self.take(lines)  # all of them, where they are too much to hold
+        return self.finish() if written is None else written
 
     def take(self, lines: Lines) -> pa.RecordBatch | None:
         """Judge some lines and hold their rows; files are written where that is too much to hold.
@@ -132,13 +120,16 @@ class Lander:
         rest = self._by_kernel(lines, parts)
         rest = self._by_fast_path(lines, rest, parts)
         self._by_judge(lines, rest, parts)
-        for layout, tables, places in parts.tables.values():
-            table = placed(pa.concat_tables(tables), lines, pa.concat_arrays(places), "_")
-            self._rows.setdefault(layout.definition, []).append(table)
+        order = self._order
+        found = tables_of(
+            parts.pieces, lines, order.batch, order.received, identities=order.identities
+        )
+        for definition, table in found:
+            self._rows.setdefault(definition, []).append(table)
         if parts.letters:
             self._rows.setdefault("", []).append(self._letters(lines, parts))
         self._held += lines.values.nbytes
-        limit = _HOLD_BYTES if len(self._rows) < _MANY else _HOLD_BYTES_MANY
+        limit = _HOLD_BYTES_MANY if self._many else _HOLD_BYTES
         return self.finish() if self._held >= limit else None
 
     def finish(self) -> pa.RecordBatch:
@@ -146,13 +137,9 @@ class Lander:
         files: dict[str, list[Any]] = {name: [] for name in RESULT.names}
         for definition, tables in self._rows.items():
             table = pa.concat_tables(tables)
-            if definition:
-                layout = self._layout(definition)
-                known = {"_batch": self._order.batch, "_received": self._order.received}
-                table = completed(table, known, layout.schema)
-                self._write(files, layout, layout.stored(table))
-            else:
-                self._write(files, None, self._completed_letters(table))
+            layout = self._layout(definition) if definition else None
+            self._write(files, layout, layout.stored(table) if layout else table)
+        self._crew.busy = len(self._rows)
         self._rows.clear()
         self._held = 0
         return pa.RecordBatch.from_pydict(files, schema=RESULT)
@@ -160,7 +147,12 @@ class Lander:
     @property
     def appetite(self) -> int:
         """How many bytes of lines are best judged at once."""
-        return _JUDGE_BYTES if len(self._rows) < _MANY else _JUDGE_BYTES_MANY
+        return _JUDGE_BYTES_MANY if self._many else _JUDGE_BYTES
+
+    @property
+    def _many(self) -> bool:
+        """Whether lines go to many tables, or those of the last partition did."""
+        return max(len(self._rows), self._crew.busy) >= _MANY
 
     def _letters(self, lines: Lines, parts: Parts) -> pa.Table:
         """The letters in the order of their lines."""
@@ -168,17 +160,18 @@ class Lander:
         letters = [self._masker.letter(one) if self._masker else one for _, one in found]
         table = pa.Table.from_pylist(letters, schema=_LETTER)
         rows = pa.array([row for row, _ in found], pa.int64())
-        if self._order.identities:
+        order = self._order
+        places = Places(lines, rows, order.batch, order.received)
+        ids = deadletters.letter_ids(order.job, places.sources, places.positions)
+        catalog = pa.repeat(order.digest, len(rows))
+        number, _, positions, received = places.columns
+        place = [number, places.sources, positions, received, places.times]
+        columns = [*table.columns, *place, ids, catalog]
+        table = pa.Table.from_arrays(columns, schema=deadletters.SCHEMA)
+        if order.identities:
             digests = digests_of_lines(lines.values.take(rows).to_pylist())
             table = table.append_column(IDENTITY, as_column(digests))
-        times = pa.nulls(len(rows), INSTANT) if lines.times is None else lines.times.take(rows)
-        return placed(table, lines, rows, "").append_column("time", times.cast(INSTANT))
-
-    def _completed_letters(self, table: pa.Table) -> pa.Table:
-        order = self._order
-        ids = deadletters.letter_ids(order.job, table["source"], table["position"])
-        known = {"batch": order.batch, "received": order.received, "catalog": order.digest}
-        return completed(table.append_column("letter", ids), known, deadletters.SCHEMA)
+        return table
 
     def _by_kernel(self, lines: Lines, parts: Parts) -> Sequence[int]:
         """Compiled code takes what it can; the numbers of the other rows."""
@@ -187,10 +180,10 @@ class Lander:
         taken = self._crew.kernel.take(lines.values)
         for group in taken.groups:
             layout = self._layout(group.compiled.xid)
-            columns = [*group.payload.columns, *group.envelope, *group.placeholders]
-            table = layout.content_table(columns, len(group.rows))
+            columns = [*group.payload, *group.envelope, *group.placeholders]
+            columns += layout.own_columns(len(group.rows))
             index = pa.array(group.rows, pa.int64())
-            self._add(parts, lines, layout, table, index, native=group.native)
+            parts.pieces.append(Piece(layout, columns, index, group.native))
         rest: list[int] = taken.rest.tolist()
         for refused in taken.refused:
             rest += self._refuse(lines, refused, parts)
@@ -217,9 +210,9 @@ class Lander:
         for group in taken:
             if group.rows:
                 layout = self._layout(group.compiled.xid)
-                table = self._crew.fast.to_table(layout, group)
+                columns = self._crew.fast.to_columns(layout, group)
                 index = pa.array([rows[row] for row in group.rows], pa.int64())
-                self._add(parts, lines, layout, table, index, native=False)
+                parts.pieces.append(Piece(layout, columns, index))
         return [rows[row] for row in sorted(rest)]
 
     def _by_judge(self, lines: Lines, rows: list[int], parts: Parts) -> None:
@@ -238,28 +231,7 @@ class Lander:
             layout = self._layout(xid)
             table = _slow_table(layout, [verdict for _, verdict in found])
             index = pa.array([row for row, _ in found], pa.int64())
-            self._add(parts, lines, layout, table, index, native=native)
-
-    def _add(
-        self,
-        parts: Parts,
-        lines: Lines,
-        layout: TableLayout,
-        table: pa.Table,
-        rows: pa.Array,
-        *,
-        native: bool,
-    ) -> None:
-        """Take rows of a definition, with their identities where those are wanted."""
-        if self._order.identities:
-            if native:
-                found = digests_of_lines(lines.values.take(rows).to_pylist())
-            else:
-                found = digests_of_events(*(table[name].combine_chunks() for name in _EVENT))
-            table = table.append_column(IDENTITY, as_column(found))
-        if native:
-            table = with_place(table, lines, rows, layout.definition)
-        parts.add(layout, table, rows)
+            parts.pieces.append(Piece(layout, table.columns, index, native))
 
     def _layout(self, xid: str) -> TableLayout:
         found = self._layouts.get(xid)
@@ -298,13 +270,17 @@ class Lander:
 
 
 class Crew:
-    """The judge, the fast path and the layouts for one catalog; a worker process keeps them."""
+    """The judge, the fast path and the layouts for one catalog; a worker process keeps them.
+
+    ``busy`` is how many tables the last partition had rows for.
+    """
 
     def __init__(self, catalog: bytes, external: bytes, only: tuple[str, ...]) -> None:
         fetched = msgspec.json.decode(external, type=dict[str, External])
         self.judge = Judge(replace(load_bytes(catalog, "catalog"), external=fetched), only=only)
         self.kernel = kernel.KernelPath(self.judge) if kernel.available() else None
         self.fast = fast.FastPath(self.judge)
+        self.busy = 0
         self._layouts: dict[tuple[str, TablePlan], TableLayout] = {}
 
     def layout(self, xid: str, plan: TablePlan) -> TableLayout:
@@ -321,7 +297,6 @@ def _crew(catalog: bytes, external: bytes, only: tuple[str, ...]) -> Crew:
     return Crew(catalog, external, only)
 
 
-_EVENT = ("ce_source", "ce_id")
 _LETTER = pa.schema([f for f in deadletters.SCHEMA if f.name not in deadletters.PLACE])
 
 

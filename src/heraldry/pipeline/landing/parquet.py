@@ -49,7 +49,7 @@ class ParquetWriter:
         table, identities = split_off(table)
         name = f"{partition_folder(values)}part-{self._batch:08d}-{uuid.uuid4()}.parquet"
         bounded = table.num_rows >= _FEW
-        columns: Any = (bounded and _dictionaries(path, table)) or False
+        columns = _dictionaries(path, table) if bounded else _once(table.schema)
         with self._storage.sink(f"{path}/{name}") as sink:
             # What packs closer costs a quarter more to write; compaction does so, once. The Arrow
             # schema would only repeat the table's own.
@@ -57,7 +57,7 @@ class ParquetWriter:
                 sink,
                 table.schema,
                 compression="snappy",
-                use_dictionary=columns,
+                use_dictionary=columns or False,
                 store_schema=False,
                 write_statistics=bounded,
             ) as writer:
@@ -71,6 +71,11 @@ class ParquetWriter:
             stats=_stats(writer.writer.metadata, table.schema) if bounded else "",
             identities=identities,
         )
+
+
+def _once(schema: pa.Schema) -> list[str]:
+    """Columns whose texts stand once already."""
+    return [field.name for field in schema if pa.types.is_dictionary(field.type)]
 
 
 def _dictionaries(path: str, table: pa.Table) -> list[str]:
@@ -115,6 +120,7 @@ def _is_bounded(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_integer(kind)
         or pa.types.is_string(kind)
+        or pa.types.is_dictionary(kind)
         or pa.types.is_date(kind)
         or pa.types.is_timestamp(kind)
     )
@@ -138,9 +144,10 @@ def _collect(name: str, array: pa.Array, found: list[str]) -> None:
             _collect(f"{name}.{field.name}", child, found)
     elif pa.types.is_list(kind):
         _collect(f"{name}.list.element", array.flatten(), found)
-    elif _is_text(kind) and len(array) >= 2 * pc.count_distinct(array).as_py() > 0:
+    elif pa.types.is_dictionary(kind) or (pa.types.is_string(kind) and _repeats(array)):
         found.append(name)
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
+def _repeats(array: pa.Array) -> bool:
+    """Whether values mostly repeat."""
+    return bool(len(array) >= 2 * pc.count_distinct(array).as_py() > 0)

@@ -1,35 +1,55 @@
-"""What is known of every row besides its content: where and when its line was read."""
+"""What is known of rows besides their content: where and when their lines were read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from functools import cached_property
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from heraldry.pipeline.identities.digests import IDENTITY
+from heraldry.pipeline.lake.layout import REPEATED
 from heraldry.pipeline.sources.lines import Lines
 
-
-def placed(table: pa.Table, lines: Lines, rows: pa.Array, prefix: str) -> pa.Table:
-    """Rows with the places of the lines they came from."""
-    table = table.append_column(f"{prefix}source", lines.sources.take(rows))
-    table = table.append_column(f"{prefix}position", lines.positions.take(rows))
-    if lines.received is not None:
-        table = table.append_column(f"{prefix}received", lines.received.take(rows))
-    return table
+INSTANT = pa.timestamp("us", "UTC")
 
 
-def completed(table: pa.Table, known: Mapping[str, Any], schema: pa.Schema) -> pa.Table:
-    """Rows with what is the same for all of them, unless they say it, and in a table's order."""
-    for name, value in known.items():
-        if name not in table.column_names:
-            scalar = pa.scalar(value, schema.field(name).type)
-            table = table.append_column(name, pa.repeat(scalar, table.num_rows))
-    if IDENTITY in table.column_names:
-        schema = schema.append(table.schema.field(IDENTITY))
-    columns = [table[name] for name in schema.names]
-    kinds = zip(columns, schema.types, strict=True)
-    # most are of their type already, and asking costs less than casting
-    fitting = [one if one.type == kind else one.cast(kind) for one, kind in kinds]
-    return pa.Table.from_arrays(fitting, schema=schema)
+class Places:
+    """The places of some rows; columns are made for all rows at once, as calls cost more than rows.
+
+    ``columns`` are those of ``layout.PLACE``: batch, source, position, and when it was received.
+    """
+
+    def __init__(self, lines: Lines, rows: pa.Array, batch: int, received: datetime) -> None:
+        self._lines, self._rows = lines, rows
+        self._sources = lines.sources.take(rows).cast(REPEATED)
+        self.positions = lines.positions.take(rows)
+        if lines.received is None:
+            when = pa.repeat(pa.scalar(received, INSTANT), len(rows))
+        else:
+            when = lines.received.take(rows).cast(INSTANT)
+        number = pa.repeat(pa.scalar(batch, pa.int64()), len(rows))
+        self.columns = [number, self._sources, self.positions, when]
+
+    @cached_property
+    def sources(self) -> pa.Array:
+        """The names of the sources."""
+        return self._sources.cast(pa.string())
+
+    @cached_property
+    def times(self) -> pa.Array:
+        """The broker's own times; null where it told none."""
+        told = self._lines.times
+        if told is None:
+            return pa.nulls(len(self._rows), INSTANT)
+        return told.take(self._rows).cast(INSTANT)
+
+    @cached_property
+    def ids(self) -> pa.Array:
+        """``SOURCE#POSITION``, so that reading again gives the same."""
+        return pc.binary_join_element_wise(self.sources, self.positions, "#")
+
+    def attributes(self, begin: int, count: int) -> dict[str, pa.Array]:
+        """Attributes that the places of some messages tell: what is no event has no others."""
+        told = {"ce_id": self.ids, "ce_source": self.sources, "ce_time": self.times}
+        return {name: column.slice(begin, count) for name, column in told.items()}
