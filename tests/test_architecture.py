@@ -137,6 +137,13 @@ def test_import_loads_nothing_heavy(module: str) -> None:
     assert loaded & set(HEAVY) == set()
 
 
+@pytest.mark.parametrize("module", ["landing.worker", "sources.file_lines", "sources.kafka_lines"])
+def test_workers_load_no_writer_of_tables(module: str) -> None:
+    # Only the driver commits, and delta-rs takes more memory than the rows of a batch.
+    _, loaded = load(f"heraldry.pipeline.{module}")
+    assert "deltalake" not in loaded
+
+
 def test_import_is_quick() -> None:
     assert min(load("heraldry")[0] for _ in range(5)) < IMPORT_SECONDS
 

@@ -19,6 +19,7 @@ from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing import replay_chunk
 from heraldry.pipeline.letters import deadletters
+from heraldry.pipeline.letters.letter import SCHEMA
 from heraldry.pipeline.replay import ReplayReport, ReplaySettings, replay
 from tests.pipeline.landing.without_spark import RECEIVED
 from tests.pipeline.letters.lettering import (
@@ -210,16 +211,16 @@ def test_masked_letters_are_told_and_left(warehouse: Path) -> None:
 
 def test_letters_of_one_place_are_told_apart(warehouse: Path) -> None:
     """Two jobs may read the same place, and find other messages there."""
-    whole = deadletters.SCHEMA.names
+    whole = SCHEMA.names
     rows = pa.Table.from_batches(
-        deadletters.letter_batches(Storage(str(warehouse)), whole), schema=deadletters.SCHEMA
+        deadletters.letter_batches(Storage(str(warehouse)), whole), schema=SCHEMA
     )
     swapped = rows.set_column(
         rows.schema.get_field_index("line"), "line", rows["line"].combine_chunks()[::-1]
     ).set_column(
         rows.schema.get_field_index("letter"), "letter", pa.array([f"x{n}" for n in range(20)])
     )
-    add_letters(warehouse, swapped.cast(deadletters.SCHEMA), batch=9)
+    add_letters(warehouse, swapped.cast(SCHEMA), batch=9)
     assert counts(run(warehouse)) == (24, 16, 0, 0)
     assert counts(run(warehouse)) == (0, 16, 0, 0)
     history = replays(warehouse).to_pylist()
@@ -231,9 +232,7 @@ def test_letters_of_one_place_are_told_apart(warehouse: Path) -> None:
 def test_old_letters_have_an_id_by_their_place(warehouse: Path, tmp_path_factory: Any) -> None:
     """Tables from before there were ids are read as they are."""
     old = tmp_path_factory.mktemp("old")
-    names = [
-        n for n in deadletters.SCHEMA.names if n not in ("letter", "catalog", "masked", "time")
-    ]
+    names = [n for n in SCHEMA.names if n not in ("letter", "catalog", "masked", "time")]
     rows = pa.Table.from_batches(deadletters.letter_batches(Storage(str(warehouse)), names))
     add_letters(old, rows, batch=0)
     assert counts(run(old)) == (12, 8, 0, 0)

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.delta import (
-    DataFile,
     commit_files,
     create_table,
     open_table,

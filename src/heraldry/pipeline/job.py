@@ -29,7 +29,7 @@ from heraldry.pipeline.landing.catalog_watch import CatalogWatch, fixed
 from heraldry.pipeline.landing.committing import commit_manifest
 from heraldry.pipeline.landing.report import LandReport
 from heraldry.pipeline.landing.totals import Totals
-from heraldry.pipeline.letters.deadletters import SCHEMA
+from heraldry.pipeline.letters.letter import SCHEMA
 from heraldry.pipeline.letters.masking import Masker
 from heraldry.pipeline.run_id import new_run_id
 from heraldry.pipeline.settings import LandSettings

@@ -37,7 +37,7 @@ from heraldry.pipeline.landing.letter_windows import LetterWindows
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, Relanded, reland
 from heraldry.pipeline.landing.replay_chunk import Chunk
-from heraldry.pipeline.letters.deadletters import SCHEMA, letter_batches, open_warehouse
+from heraldry.pipeline.letters.deadletters import letter_batches, open_warehouse
 from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.history import (
     CONFIGURATION,
@@ -49,6 +49,7 @@ from heraldry.pipeline.letters.history import (
     History,
 )
 from heraldry.pipeline.letters.history import SCHEMA as HISTORY
+from heraldry.pipeline.letters.letter import SCHEMA
 from heraldry.pipeline.letters.where import where
 
 _LETTERS = pa.schema([SCHEMA.field(name) for name in COLUMNS])

@@ -27,7 +27,7 @@ from heraldry.pipeline.identities.digests import (
 from heraldry.pipeline.identities.duplicates import Window
 from heraldry.pipeline.identities.once import keep_once, rewrite
 from heraldry.pipeline.identities.runs import Keys
-from heraldry.pipeline.lake.delta import DataFile
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.layout import DEAD_LETTERS
 from heraldry.pipeline.lake.ledger import ManifestFile
 from heraldry.pipeline.lake.storage import Storage

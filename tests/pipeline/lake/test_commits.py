@@ -14,6 +14,7 @@ from deltalake import DeltaTable, Schema
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.commits import CHECKPOINT_EVERY, Committer
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
 
@@ -26,7 +27,7 @@ def storage(tmp_path: Path) -> Storage:
     return Storage.open(str(tmp_path))
 
 
-def write(storage: Storage, *numbers: int) -> list[delta.DataFile]:
+def write(storage: Storage, *numbers: int) -> list[DataFile]:
     return ParquetWriter(storage, 0).write(PATH, pa.table({"n": list(numbers)}))
 
 

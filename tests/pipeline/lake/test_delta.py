@@ -14,6 +14,7 @@ from deltalake import DeltaTable
 
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.layout import path_part
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
@@ -23,7 +24,7 @@ CONFIGURATION = {"heraldry.definition": "/x", "heraldry.name": json.dumps(["d", 
 TABLE = "table"
 
 
-def write(storage: Storage, rows: int, batch: int = 0) -> list[delta.DataFile]:
+def write(storage: Storage, rows: int, batch: int = 0) -> list[DataFile]:
     table = pa.Table.from_pylist([{"a": n, "b": {"c": "x"}} for n in range(rows)], schema=SCHEMA)
     return ParquetWriter(storage, batch).write(TABLE, table)
 

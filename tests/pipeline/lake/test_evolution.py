@@ -15,6 +15,7 @@ import pytest
 from heraldry.dialects.load import load_bytes
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.fitting import fit_tables
 from heraldry.pipeline.lake.layout import TablePlan
 from heraldry.pipeline.lake.storage import Storage
@@ -55,7 +56,7 @@ class Lake:
         for path in {row["path"] for row in written}:
             rows = [row for row in written if row["path"] == path]
             files = [
-                delta.DataFile(
+                DataFile(
                     name=row["file"],
                     rows=row["rows"],
                     size=row["size"],

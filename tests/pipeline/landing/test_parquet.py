@@ -15,7 +15,7 @@ from heraldry.errors import WarehouseError
 from heraldry.pipeline.identities.digests import IDENTITY, as_column
 from heraldry.pipeline.lake import arrangement
 from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement
-from heraldry.pipeline.lake.delta import DataFile
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
 

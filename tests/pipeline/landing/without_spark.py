@@ -27,7 +27,7 @@ from heraldry.pipeline.lake.layout import (
 )
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.lander import Lander, WorkOrder
-from heraldry.pipeline.letters import deadletters
+from heraldry.pipeline.letters.letter import letter
 from heraldry.pipeline.sources.lines import Lines
 
 RECEIVED = datetime(2026, 11, 16, 8, 30, tzinfo=UTC)
@@ -130,7 +130,7 @@ def expected(setting: Setting, line: bytes, number: int = 0) -> Landed:
     """Where the judge alone would have a line of :func:`lines_of` end."""
     verdict = judge_of(setting).judge(line)
     if isinstance(verdict, Rejected):
-        return Landed(None, repr(deadletters.letter(line, verdict)))
+        return Landed(None, repr(letter(line, verdict)))
     definition = str(verdict.match.definition.xid)
     compiled = judge_of(setting).compiled(definition)
     layout = layout_of(compiled, "default", keep_payload=setting.keep_payload)

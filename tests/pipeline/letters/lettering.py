@@ -21,7 +21,7 @@ from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.committing import commit_manifest
 from heraldry.pipeline.landing.lander import Lander, WorkOrder
 from heraldry.pipeline.landing.parquet import ParquetWriter
-from heraldry.pipeline.letters.deadletters import PLACE, SCHEMA, letter_ids
+from heraldry.pipeline.letters.letter import PLACE, SCHEMA, letter_ids
 from heraldry.pipeline.letters.masking import Masker
 from tests.pipeline.landing.without_spark import RECEIVED, lines_of
 

@@ -13,6 +13,7 @@ import pytest
 
 from heraldry.errors import UsageError, WarehouseError
 from heraldry.pipeline.letters import deadletters
+from heraldry.pipeline.letters.letter import letter_id, letter_ids
 from heraldry.pipeline.letters.where import both, equals, where
 from tests.pipeline.landing.without_spark import RECEIVED, Setting, judge_of
 from tests.pipeline.letters.lettering import land_lines
@@ -170,10 +171,10 @@ def test_no_letter_by_that_id(warehouse: Path, start: str) -> None:
 
 def test_ids_tell_jobs_sources_and_positions_apart() -> None:
     places = [("j", "s", "1"), ("j", "s1", ""), ("js", "", "1"), ("j", "s", "2"), ("k", "s", "1")]
-    ids = [deadletters.letter_id(*place) for place in places]
+    ids = [letter_id(*place) for place in places]
     assert len(set(ids)) == len(places)
-    assert ids[0] == deadletters.letter_id("j", "s", "1")
-    found = deadletters.letter_ids("j", pa.array(["s", "s"]), pa.array(["1", "2"]))
+    assert ids[0] == letter_id("j", "s", "1")
+    found = letter_ids("j", pa.array(["s", "s"]), pa.array(["1", "2"]))
     assert found.to_pylist() == [ids[0], ids[3]]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from heraldry.errors import UsageError
 from heraldry.messages.verdict import Near, Rejected
 from heraldry.model.problem import Problem
-from heraldry.pipeline.letters.deadletters import letter
+from heraldry.pipeline.letters.letter import letter
 from heraldry.pipeline.letters.masking import MASK, Masker
 from tests.pipeline.landing.without_spark import Setting, judge_of
 from tests.suites.streams import WIDE, event, line

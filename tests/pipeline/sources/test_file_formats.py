@@ -24,7 +24,7 @@ from heraldry.messages.envelopes import avro_format, cloudevents, json_format
 from heraldry.messages.line import MAX_LINE
 from heraldry.messages.message import Message
 from heraldry.messages.protocols import kafka
-from heraldry.pipeline.letters.deadletters import SCHEMA as LETTER
+from heraldry.pipeline.letters.letter import SCHEMA as LETTER
 from heraldry.pipeline.sources.event_batches import read_values
 from heraldry.pipeline.sources.file_reading import _line, read_file
 from heraldry.pipeline.sources.record_lines import writer_of

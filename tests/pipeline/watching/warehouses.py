@@ -15,7 +15,7 @@ from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing import batches
 from heraldry.pipeline.landing.parquet import ParquetWriter
-from heraldry.pipeline.letters import deadletters
+from heraldry.pipeline.letters.letter import SCHEMA
 from tests.pipeline.watching.observing import DIGEST, NOON
 
 PLACED = "default/orders/order.placed"
@@ -61,7 +61,7 @@ class Warehouse:
         known = {"stage": "validate", "path": "/", "message": "m", "line": b"{}", "batch": 0}
         known |= {"problems": "[]", "near": "[]", "source": "s", "received": NOON}
         rows = [known | {"rule": rule, "position": str(n)} for n, rule in enumerate(rules)]
-        table = pa.Table.from_pylist(rows, schema=deadletters.SCHEMA)
-        letters = delta.create_table(self.storage, DEAD_LETTERS, deadletters.SCHEMA, {})
+        table = pa.Table.from_pylist(rows, schema=SCHEMA)
+        letters = delta.create_table(self.storage, DEAD_LETTERS, SCHEMA, {})
         written = ParquetWriter(self.storage, 0).write(DEAD_LETTERS, table)
         delta.commit_files(letters, written, "letters", 0)

@@ -24,6 +24,7 @@ from deltalake import DeltaTable
 
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY
 from heraldry.pipeline.lake.storage import Storage
 
@@ -46,7 +47,7 @@ class Committer:
         self,
         path: str,
         configuration: Mapping[str, str],
-        files: Sequence[delta.DataFile],
+        files: Sequence[DataFile],
         batch: int,
     ) -> int:
         """Add a batch's files in one commit: the version of the table that has them.
@@ -66,7 +67,7 @@ class Committer:
         self,
         path: str,
         configuration: Mapping[str, str],
-        files: Sequence[delta.DataFile],
+        files: Sequence[DataFile],
         batch: int,
     ) -> int:
         table = delta.open_table(self.storage, path)
@@ -97,7 +98,7 @@ class Committer:
                 table.create_checkpoint()
         return version
 
-    def _entry(self, files: Sequence[delta.DataFile], batch: int) -> list[dict[str, Any]]:
+    def _entry(self, files: Sequence[DataFile], batch: int) -> list[dict[str, Any]]:
         now = int(time.time() * 1000)
         told = {"mode": "Append", "partitionBy": "[]"}
         info = {"timestamp": now, "operation": "WRITE", "operationParameters": told}

@@ -8,7 +8,6 @@ import operator
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -21,24 +20,9 @@ from pyarrow import dataset
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.arrangement import Arrangement
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY, SCHEMA_KEY
 from heraldry.pipeline.lake.storage import Storage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataFile:
-    """A Parquet file written for one table, not yet part of it.
-
-    ``partition`` (JSON: column and value) and ``stats`` (JSON) are what the commit says of it;
-    ``identities`` are the digests of its rows, where those are wanted.
-    """
-
-    name: str
-    rows: int
-    size: int
-    partition: str = "{}"
-    stats: str = ""
-    identities: bytes = b""
 
 
 def open_table(storage: Storage, path: str) -> DeltaTable | None:

@@ -21,7 +21,6 @@ from pyarrow import fs
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import object_store
-from heraldry.pipeline.lake.lease import Lease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +150,8 @@ class Storage:
         On this machine it dies with its process; on object storage it is a lease.
         """
         if not self.is_local:
+            from heraldry.pipeline.lake.lease import Lease  # workers need no delta-rs
+
             with Lease(storage=self, path=path).held() as free:
                 yield free
             return

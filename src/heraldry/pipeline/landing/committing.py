@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
 from heraldry.pipeline.landing import batches
 
@@ -18,7 +18,7 @@ def commit_manifest(committer: Committer, ledger: Ledger, manifest: Manifest) ->
 
     The result is the version of each table that holds the batch, by the table's path.
     """
-    files: dict[str, list[delta.DataFile]] = {path: [] for path in manifest.tables}
+    files: dict[str, list[DataFile]] = {path: [] for path in manifest.tables}
     for file in manifest.files:
         files[file.table].append(_data_file(file))
     with ThreadPoolExecutor(_COMMITTERS) as pool:
@@ -31,8 +31,8 @@ def commit_manifest(committer: Committer, ledger: Ledger, manifest: Manifest) ->
     return found
 
 
-def _data_file(file: ManifestFile) -> delta.DataFile:
-    return delta.DataFile(
+def _data_file(file: ManifestFile) -> DataFile:
+    return DataFile(
         name=file.name,
         rows=file.rows,
         size=file.size,
@@ -42,6 +42,6 @@ def _data_file(file: ManifestFile) -> delta.DataFile:
 
 
 def _commit_table(
-    committer: Committer, manifest: Manifest, path: str, files: Sequence[delta.DataFile]
+    committer: Committer, manifest: Manifest, path: str, files: Sequence[DataFile]
 ) -> int:
     return committer.commit(path, manifest.tables[path], files, manifest.batch)

@@ -29,8 +29,8 @@ from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.pieces import Piece, tables_of
 from heraldry.pipeline.landing.places import INSTANT, Places
-from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.letters.foreign import unwrapped
+from heraldry.pipeline.letters.letter import PLACE, SCHEMA, letter, letter_ids
 from heraldry.pipeline.letters.masking import Masker
 from heraldry.pipeline.letters.nearest import nearest
 from heraldry.pipeline.sources.lines import Lines
@@ -162,12 +162,12 @@ class Lander:
         rows = pa.array([row for row, _ in found], pa.int64())
         order = self._order
         places = Places(lines, rows, order.batch, order.received)
-        ids = deadletters.letter_ids(order.job, places.sources, places.positions)
+        ids = letter_ids(order.job, places.sources, places.positions)
         catalog = pa.repeat(order.digest, len(rows))
         number, _, positions, received = places.columns
         place = [number, places.sources, positions, received, places.times]
         columns = [*table.columns, *place, ids, catalog]
-        table = pa.Table.from_arrays(columns, schema=deadletters.SCHEMA)
+        table = pa.Table.from_arrays(columns, schema=SCHEMA)
         if order.identities:
             digests = digests_of_lines(lines.values.take(rows).to_pylist())
             table = table.append_column(IDENTITY, as_column(digests))
@@ -200,7 +200,7 @@ class Lander:
             if verdict is None:
                 yield row
                 continue
-            parts.letters.append(deadletters.letter(line, verdict))
+            parts.letters.append(letter(line, verdict))
             parts.letter_rows.append(row)
 
     def _by_fast_path(self, lines: Lines, rows: Sequence[int], parts: Parts) -> list[int]:
@@ -222,7 +222,7 @@ class Lander:
             line: bytes = lines.values[row].as_py()
             verdict = self._crew.judge.judge(line)
             if isinstance(verdict, Rejected):
-                parts.letters.append(deadletters.letter(line, verdict))
+                parts.letters.append(letter(line, verdict))
                 parts.letter_rows.append(row)
             else:
                 xid = str(verdict.match.definition.xid)
@@ -297,7 +297,7 @@ def _crew(catalog: bytes, external: bytes, only: tuple[str, ...]) -> Crew:
     return Crew(catalog, external, only)
 
 
-_LETTER = pa.schema([f for f in deadletters.SCHEMA if f.name not in deadletters.PLACE])
+_LETTER = pa.schema([f for f in SCHEMA if f.name not in PLACE])
 
 
 def _slow_table(layout: TableLayout, accepted: list[Accepted]) -> pa.Table:

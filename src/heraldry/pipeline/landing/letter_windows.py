@@ -18,7 +18,7 @@ from heraldry.pipeline.lake import checkpoints
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.relanding import Place
-from heraldry.pipeline.letters.deadletters import letter_ids
+from heraldry.pipeline.letters.letter import letter_ids
 from heraldry.pipeline.settings import WINDOW
 
 _NOBODY = ""

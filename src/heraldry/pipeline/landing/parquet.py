@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from heraldry.pipeline.identities.digests import split_off
 from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement, partition_folder
-from heraldry.pipeline.lake.delta import DataFile
+from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.storage import Storage
 
 _SAMPLE = 256

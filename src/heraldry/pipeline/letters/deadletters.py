@@ -1,4 +1,4 @@
-"""Dead letters: every message that did not land, in full, with the reasons."""
+"""Dead letters as they are kept: grouped by cause, one by one, or in batches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -16,42 +15,13 @@ import pyarrow.compute as pc
 from pyarrow import dataset
 
 from heraldry.errors import UsageError, WarehouseError
-from heraldry.messages.verdict import Rejected
 from heraldry.pipeline.lake.delta import open_table
 from heraldry.pipeline.lake.layout import DEAD_LETTERS
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.letters.history import History, replays_of
-
-_INSTANT = pa.timestamp("us", "UTC")
-SCHEMA = pa.schema(
-    [
-        ("stage", pa.string()),
-        ("rule", pa.string()),
-        ("definition", pa.string()),
-        ("path", pa.string()),
-        ("message", pa.string()),
-        ("expected", pa.string()),
-        ("found", pa.string()),
-        ("problems", pa.string()),
-        ("near", pa.string()),
-        ("line", pa.binary()),
-        ("masked", pa.bool_()),
-        ("batch", pa.int64()),
-        ("source", pa.string()),
-        ("position", pa.string()),
-        ("received", _INSTANT),
-        ("time", _INSTANT),
-        ("letter", pa.string()),
-        ("catalog", pa.string()),
-    ]
-)
-"""The columns; ``letter`` is an id for ever, ``time`` the broker's own, ``catalog`` a digest."""
-
-PLACE = ("batch", "source", "position", "received", "time", "letter", "catalog")
-"""Columns that tell where and when a line was read, and who judged it."""
+from heraldry.pipeline.letters.letter import SCHEMA, letter_ids
 
 _GROUP = ("stage", "rule", "definition", "path", "message")
-_ID = 32
 _SHORTEST_ID = 6
 _AT_ONCE = 10_000
 _WHOLE = (("count_all", "sum"), ("received_min", "min"), ("received_max", "max"))
@@ -69,36 +39,6 @@ class LetterGroup:
     count: int
     first: datetime
     last: datetime
-
-
-def letter(line: bytes, verdict: Rejected) -> dict[str, Any]:
-    """One letter without its place; the first problem is the reason it is grouped by."""
-    first = verdict.problems[0]
-    return {
-        "stage": verdict.stage,
-        "rule": first.rule,
-        "definition": verdict.definition,
-        "path": first.path,
-        "message": first.message,
-        "expected": first.expected,
-        "found": first.found,
-        "problems": msgspec.json.encode(verdict.problems).decode(),
-        "near": msgspec.json.encode(verdict.near).decode(),
-        "line": line,
-        "masked": False,
-    }
-
-
-def letter_id(job: str, source: str, position: str) -> str:
-    """The id of a letter: the same for ever, since a job reads a position of a source once."""
-    told = "\0".join((job, source, position))
-    return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:_ID]
-
-
-def letter_ids(job: str, sources: pa.Array, positions: pa.Array) -> pa.Array:
-    """The ids of letters by their places."""
-    places = zip(sources.to_pylist(), positions.to_pylist(), strict=True)
-    return pa.array([letter_id(job, *place) for place in places], pa.string())
 
 
 def groups(
