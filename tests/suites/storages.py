@@ -37,6 +37,12 @@ class StorageBehaviour:
         storage.write("top", b"")
         assert storage.read("top") == b""
 
+    def test_settling_waits_and_changes_nothing(self, storage: Storage) -> None:
+        storage.settle()  # before there is anything
+        storage.write("a/b", b"one")
+        storage.settle()
+        assert storage.read("a/b") == b"one"
+
     def test_names_are_those_directly_below(self, storage: Storage) -> None:
         assert storage.names("a") == []
         for path in ("a/2", "a/1", "a/deep/3", "b/4"):

@@ -31,7 +31,7 @@ from heraldry.pipeline.lake.layout import CHECKPOINT, Fit, TablePlan, table_name
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.catalog_watch import Watched
-from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.landing.committing import commit_manifest, decide
 from heraldry.pipeline.landing.lander import WorkOrder
 from heraldry.pipeline.landing.letter_windows import LetterWindows
 from heraldry.pipeline.landing.parquet import ParquetWriter
@@ -301,7 +301,7 @@ class ReplayJob:
             found = found.without(self._storage, drop)
             rows = self._rows(number, letters, found.outcomes, masked)
             manifest = self._manifest(number, found, rows, time.monotonic() - started)
-            self._ledger.prepare(manifest)
+            decide(self._committer, self._ledger, manifest)
         commit_manifest(self._committer, self._ledger, manifest)
         self.report.add(found.outcomes)
         self._know(self._history.with_rows(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import object_store
+from heraldry.pipeline.lake import storage as storages
 from heraldry.pipeline.lake.storage import Storage
 from tests.suites.storages import StorageBehaviour
 
@@ -24,6 +26,16 @@ class TestLocalFolder(StorageBehaviour):
         assert storage.url == str(tmp_path / "lake")
         assert storage.join("a", "b") == f"{storage.url}/a/b"
         assert storage.delta("a/b") == (f"{storage.url}/a/b", {})
+
+    def test_without_a_call_for_one_file_system_all_are_settled(
+        self, storage: Storage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        synced: list[str] = []
+        monkeypatch.setattr(storages, "_SYNCFS", None)
+        monkeypatch.setattr(os, "sync", lambda: synced.append("all"))
+        storage.write("a", b"")
+        storage.settle()
+        assert synced == ["all"]
 
     def test_a_draft_is_no_file(self, storage: Storage) -> None:
         """What a kill leaves behind half written does not count, and is written over."""

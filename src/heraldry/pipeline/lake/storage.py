@@ -8,6 +8,7 @@ lake.delta("default/g/m")                        # (url, options) as delta-rs wa
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,9 @@ from pyarrow import fs
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import object_store
+
+_SYNCFS = getattr(ctypes.CDLL(None), "syncfs", None)
+"""Writes one file system to its disk; where there is none, all of them are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +102,17 @@ class Storage:
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(draft, target)
+        _settle_folder(os.path.dirname(target))
+
+    def settle(self) -> None:
+        """Wait until all that was written is on the disk, in one go: files are many and small.
+
+        What is on object storage is there when its upload has ended.
+        """
+        if self.is_local and os.path.isdir(self.url):
+            with _opened(self.url) as folder:
+                if _SYNCFS is None or _SYNCFS(folder):
+                    os.sync()
 
     def names(self, path: str) -> list[str]:
         """The names of what is directly in a folder, sorted; none where there is no folder."""
@@ -181,6 +196,21 @@ class Storage:
         folder = f"{root}/{path}".rstrip("/")
         selector = fs.FileSelector(folder, allow_not_found=True, recursive=recursive)
         return list(system.get_file_info(selector))
+
+
+@contextmanager
+def _opened(folder: str) -> Iterator[int]:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        yield number
+    finally:
+        os.close(number)
+
+
+def _settle_folder(folder: str) -> None:
+    """Have the names in a folder on the disk: a file whose name is lost is lost."""
+    with _opened(folder) as number:
+        os.fsync(number)
 
 
 def _stored(info: fs.FileInfo, path: str) -> StoredFile:

@@ -22,7 +22,7 @@ from heraldry.pipeline.lake.layout import Fit, TablePlan
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
 from heraldry.pipeline.landing.batches import report_of
 from heraldry.pipeline.landing.breaker import Breaker
-from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.landing.committing import commit_manifest, decide
 from heraldry.pipeline.landing.lander import WorkOrder
 from heraldry.pipeline.landing.report import BatchReport
 from heraldry.pipeline.landing.worker import SCHEMA, land_partition
@@ -78,7 +78,7 @@ class BatchLander:
             once = self._once(batch, written)
             manifest = self._manifest(watched, batch, written, once, time.monotonic() - started)
             self.breaker.check(report_of(manifest))
-            self.ledger.prepare(manifest)
+            decide(self.committer, self.ledger, manifest)
         return manifest
 
     def _manifest(

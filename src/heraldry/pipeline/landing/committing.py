@@ -1,4 +1,4 @@
-"""Committing a prepared batch: every table once, then its row in the batch ledger, then done."""
+"""Deciding a batch, then committing it: every table once, its row in the batch ledger, done."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
 from heraldry.pipeline.landing import batches
 
 _COMMITTERS = 8
+
+
+def decide(committer: Committer, ledger: Ledger, manifest: Manifest) -> None:
+    """Write the manifest of a batch, once nothing that it names can be lost by a power cut."""
+    committer.storage.settle()
+    ledger.prepare(manifest)
 
 
 def commit_manifest(committer: Committer, ledger: Ledger, manifest: Manifest) -> Mapping[str, int]:
@@ -27,6 +33,7 @@ def commit_manifest(committer: Committer, ledger: Ledger, manifest: Manifest) ->
         )
         found = dict(zip(manifest.tables, versions, strict=True))
     batches.record(committer, manifest, found)
+    committer.storage.settle()  # a batch that is done is never looked at again
     ledger.commit(manifest)
     return found
 
