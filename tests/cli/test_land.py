@@ -4,14 +4,17 @@ import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner, Result
 
 from heraldry.cli import main
+from heraldry.cli.landing import observed
 from heraldry.dialects.load import load
 from heraldry.messages.catalog import open as open_catalog
 from heraldry.model.inherit import definitions
+from heraldry.pipeline.watching.metrics import MetricsServer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -136,6 +139,23 @@ def test_only_must_be_in_the_catalog(here: Path, examples: Path) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     told = f"heraldry: the catalog has no message definition {xid}; did you mean {PLACED}?\n"
     assert result.stderr == told
+    assert not (here / "lake").exists()
+
+
+def test_metrics_are_offered_where_it_is_said() -> None:
+    options = {"metrics_port": 0, "metrics_host": "127.0.0.2", "lineage": None}
+    with observed({**options, "log_format": "json"}) as (_, observers):
+        (metrics,) = (one for one in observers if isinstance(one, MetricsServer))
+        assert metrics.url.startswith("http://127.0.0.2:")
+        with urlopen(f"{metrics.url}/healthz") as answer:
+            assert answer.read() == b"starting\n"
+
+
+def test_a_host_for_metrics_needs_a_port(here: Path, examples: Path) -> None:
+    land = ("land", "--catalog", str(examples / "orders"), "--from", "files:inbox", "--to", "lake")
+    result = invoke(*land, "--metrics-host", "0.0.0.0")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "heraldry: --metrics-host needs a port: give --metrics-port, too\n"
     assert not (here / "lake").exists()
 
 

@@ -22,7 +22,7 @@ _OPTIONS = (
     *("checkpoint", "database", "master", "remote", "max-per-batch", "interval"),
     *("source-option", "raw-log", "dedupe", "dedupe-window", "with-base", "partition-by"),
     *("cluster-by", "keep-payload", "mask", "breaker", "catalog-grace"),
-    *("metrics-port", "log-format", "lineage"),
+    *("metrics-port", "metrics-host", "log-format", "lineage"),
 )
 
 
@@ -71,15 +71,17 @@ def observed(given: dict[str, Any]) -> Iterator[tuple[Progress, list[Observer]]]
     from heraldry.cli.progress import Progress
     from heraldry.pipeline.watching.lineage import Lineage
     from heraldry.pipeline.watching.logs import JsonLog
-    from heraldry.pipeline.watching.metrics import MetricsServer
+    from heraldry.pipeline.watching.metrics import LOOPBACK, MetricsServer
 
-    port, target = given.pop("metrics_port"), given.pop("lineage")
+    port, host, target = (given.pop(name) for name in ("metrics_port", "metrics_host", "lineage"))
+    if host is not None and port is None:
+        raise UsageError("--metrics-host needs a port", "give --metrics-port, too")
     as_text = given.pop("log_format") == "text"
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(shown=as_text))
         found: list[Observer] = [progress] if as_text else [progress, JsonLog(sys.stderr)]
         if port is not None:
-            metrics = stack.enter_context(MetricsServer(port))
+            metrics = stack.enter_context(MetricsServer(port, host or LOOPBACK))
             found.append(metrics)
             progress.event(f"metrics at {metrics.url}")
         if target is not None:

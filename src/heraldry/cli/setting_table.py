@@ -196,6 +196,12 @@ SETTINGS: tuple[Setting, ...] = (
         help="Serve /metrics for Prometheus at this port while the job runs.",
     ),
     Setting(
+        name="metrics-host",
+        env="HERALDRY_METRICS_HOST",
+        metavar="ADDRESS",
+        help="Where --metrics-port listens: 127.0.0.1, or 0.0.0.0 for other machines, too.",
+    ),
+    Setting(
         name="log-format",
         env="HERALDRY_LOG_FORMAT",
         default="text",

@@ -44,7 +44,8 @@ METRICS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Every metric with its type and meaning: the reference page is written from this table."""
 
-_HOST = "127.0.0.1"
+LOOPBACK: Final = "127.0.0.1"
+"""Where metrics are offered unless somebody says otherwise: numbers tell of a business."""
 
 
 class JobMetrics:
@@ -164,7 +165,7 @@ class MetricsServer(JobMetrics):
     """Counts a job and answers for it over HTTP from a thread; a port that is taken is an error."""
 
     def __init__(
-        self, port: int, host: str = _HOST, clock: Callable[[], float] = time.time
+        self, port: int, host: str = LOOPBACK, clock: Callable[[], float] = time.time
     ) -> None:
         super().__init__(clock)
         try:
