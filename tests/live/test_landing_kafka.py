@@ -24,7 +24,7 @@ def connector() -> str:
     """The folder with the jars of Spark's connector, or a skip."""
     home = Path(os.environ.get("HERALDRY_KAFKA_HOME") or ROOT / "build" / "kafka")
     if not (home / "connector.xml").exists():
-        pytest.skip(f"no Kafka connector in {home}: scripts/install-kafka")
+        pytest.skip(f"no Kafka connector in {home}: scripts/install-jars")
     return str(home / "connector")
 
 

@@ -83,7 +83,7 @@ def create_topic(server: Server, name: str, partitions: int = 1, **config: str) 
 def _java(folder: Path) -> list[str]:
     home = Path(os.environ.get("HERALDRY_KAFKA_HOME") or ROOT / "build" / "kafka")
     if not (home / "pom.xml").exists():
-        pytest.skip(f"no Kafka in {home}: scripts/install-kafka")
+        pytest.skip(f"no Kafka in {home}: scripts/install-jars")
     if java_major() < 17:
         pytest.skip("Java 17 or later is not installed: scripts/bootstrap java")
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -11,19 +10,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import duckdb
 import pytest
 from deltalake import DeltaTable
 
 from heraldry.pipeline.letters import deadletters
+from tests.live.delta.readers import by_duckdb, by_spark
 from tests.suites.streams import NUMBER, TEXT, WHOLE, document, event, kind, line, record
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
 
 Row = dict[str, Any]
 STEPS: list[tuple[str, dict[str, Any], Row]] = [
@@ -66,6 +62,7 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.inbox, self.lake = folder / "inbox", folder / "lake"
+        self.orders = self.lake / "default" / "shop" / "order"
         self.inbox.mkdir()
         self.catalog = folder / "catalog.json"
         self.log = folder / "log"
@@ -103,41 +100,22 @@ class Site:
             assert time.monotonic() < end, self.log.read_text()
             time.sleep(0.1)
 
-    def table(self) -> DeltaTable:
-        return DeltaTable(str(self.lake / "default" / "shop" / "order"))
-
     def landed(self) -> set[str]:
-        if not (self.lake / "default" / "shop" / "order" / "_delta_log").exists():
+        if not (self.orders / "_delta_log").exists():
             return set()
-        return set(self.table().to_pyarrow_table(columns=["id"])["id"].to_pylist())
+        return set(DeltaTable(self.orders).to_pyarrow_table(columns=["id"])["id"].to_pylist())
 
 
-def test_every_row_is_readable_through_the_table(tmp_path: Path, spark: SparkSession) -> None:
+def test_every_row_is_readable_through_the_table(tmp_path: Path) -> None:
     site = Site(tmp_path)
     site.catalog.write_bytes(catalog(STEPS[0][1]))
     with site.streaming():
         for step in STEPS:
             site.step(*step)
     assert list(deadletters.letters(str(site.lake))) == []
-    expected = {name: dict.fromkeys(COLUMNS) | row for name, row in EXPECTED.items()}
-    assert by_duckdb(site.table()) == expected
-    assert by_spark(spark, site.table()) == expected
-
-
-def by_duckdb(table: DeltaTable) -> dict[str, Row]:
-    orders = table.to_pyarrow_dataset()
-    assert orders is not None
-    found = duckdb.sql(f"select id, {', '.join(COLUMNS)} from orders").fetchall()
-    return {row[0]: dict(zip(COLUMNS, row[1:], strict=True)) for row in found}
-
-
-def by_spark(spark: SparkSession, table: DeltaTable) -> dict[str, Row]:
-    """Spark without Delta's jars: the files that the log lists, in the table's own schema."""
-    schema = json.loads(table.schema().to_json())
-    from pyspark.sql.types import StructType
-
-    rows = spark.read.schema(StructType.fromJson(schema)).parquet(*table.file_uris())
-    return {
-        row["id"]: {name: row.asDict(recursive=True)[name] for name in COLUMNS}
-        for row in rows.collect()
+    expected = {
+        name: {"id": name, **dict.fromkeys(COLUMNS), **row} for name, row in EXPECTED.items()
     }
+    wanted = ("id", *COLUMNS)
+    for read in (by_duckdb, by_spark):
+        assert {row["id"]: row for row in read(site.orders, wanted, tmp_path)} == expected
