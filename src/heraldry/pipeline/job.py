@@ -6,13 +6,12 @@ workers in one pass, prepared in the ledger, then committed table by table exact
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException, StreamingQueryException
 
-from heraldry.errors import HeraldryError, PipelineError, UsageError
+from heraldry.errors import UsageError
 from heraldry.model.catalog import Catalog
 from heraldry.pipeline.identities.decided import Replayed
 from heraldry.pipeline.identities.duplicates import IDENTITIES, Window
@@ -34,6 +33,7 @@ from heraldry.pipeline.letters.masking import Masker
 from heraldry.pipeline.run_id import new_run_id
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.opening import open_source
+from heraldry.pipeline.spark.failures import failure_of
 from heraldry.pipeline.spark.query import start_query
 from heraldry.pipeline.spark.remote import RemoteQuery, open_remote
 from heraldry.pipeline.spark.remote_lander import alone
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _PAUSE = 1
-_CAUSE = re.compile(r"[A-Za-z_.]+(Error|Exception|Warning): ")
 
 
 def land(
@@ -136,14 +135,15 @@ class LandJob:
         failure: BaseException | None = None
         try:
             with end_on_term():
-                failure = self._land()
+                found = self._land()
+            failure = None if found is None else failure_of(found)
         except BaseException as error:
             failure = error
             raise
         finally:
             self._observers.ended(self._totals.report(), failure)
         if failure is not None:
-            _fail(failure)
+            raise failure  # nothing was lost: the checkpoint knows what was not committed
         return self._totals.report()
 
     def _land(self) -> BaseException | None:
@@ -174,7 +174,7 @@ class LandJob:
             rows = self._source.read(spark)
             query = start_query(rows, self._batch, self.ledger, self._settings)
         except PySparkException as error:
-            return PipelineError("opened its source", _short(error))
+            return failure_of(error, "opened its source")
         with stop_on_signal(query) as told:
             try:
                 self._watch(spark, query)
@@ -207,19 +207,3 @@ class LandJob:
                 if info is not None and info.numTasks > 1:
                     told = f"{info.numCompletedTasks}/{info.numTasks} parts of the batch"
                     self._observers.event(told)
-
-
-def _fail(error: BaseException) -> None:
-    """Nothing was lost: the checkpoint knows what was not committed."""
-    if isinstance(error, HeraldryError):
-        raise error
-    raise PipelineError("landed a batch", _short(error)) from error
-
-
-def _short(error: BaseException) -> str:
-    """What Spark's long stories begin with, and how those of a Python worker end."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if not lines:
-        return type(error).__name__
-    cause = next((line for line in reversed(lines) if _CAUSE.match(line)), "")
-    return f"{lines[0]} {cause}".strip()[:500]

@@ -19,7 +19,7 @@ from heraldry.pipeline.landing.catalog_watch import CatalogWatch, Watched, fixed
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.files import FilesSource
 from heraldry.pipeline.spark import remote_lander
-from heraldry.pipeline.spark.remote import open_remote, told_there
+from heraldry.pipeline.spark.remote import open_remote
 from heraldry.pipeline.spark.remote_lander import RemoteLander, StoredCatalog
 from tests.live.servers.server import free_port
 from tests.suites.streams import WIDE
@@ -81,22 +81,3 @@ def test_no_address_of_a_server(url: str) -> None:
 def test_nobody_is_there() -> None:
     with pytest.raises(PipelineError, match="refused"):
         open_remote(f"sc://127.0.0.1:{free_port()}")
-
-
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        (PipelineError("judged", "too many: 9"), PipelineError("judged", "too many: 9")),
-        (UsageError("no folder"), PipelineError("landed a batch", "no folder")),
-    ],
-    ids=["of the pipeline", "of another kind"],
-)
-def test_an_error_comes_back_from_the_server(said: Exception, expected: Exception) -> None:
-    kind = type(said).__name__
-    text = f"Traceback:\n  ...\nheraldry.errors.{kind}: {said}\n\nJVM stacktrace:\n..."
-    assert str(told_there(RuntimeError(text))) == str(expected)
-
-
-def test_an_error_of_spark_stays_what_it_is() -> None:
-    error = RuntimeError("Connection reset by peer")
-    assert told_there(error) is error

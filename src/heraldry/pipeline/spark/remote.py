@@ -9,7 +9,6 @@ checkpoint, the server's side lands by it, and what it did is read from the ledg
 
 from __future__ import annotations
 
-import re
 import socket
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from heraldry.errors import HeraldryError, MissingExtraError, PipelineError, Usa
 from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.batches import report_of
 from heraldry.pipeline.landing.totals import Totals
+from heraldry.pipeline.spark.failures import failure_of
 from heraldry.pipeline.spark.query import start_query
 from heraldry.pipeline.spark.remote_lander import RemoteLander, StoredCatalog
 from heraldry.pipeline.spark.stopping import stop_on_signal
@@ -30,9 +30,6 @@ from heraldry.pipeline.watching.observers import Observers
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-_OURS = re.compile(
-    r"heraldry\.errors\.\w+: (?:the pipeline stopped while it (?P<stage>[^:]+): )?(?P<reason>.+)"
-)
 _PORT = 15002
 _PAUSE = 1
 
@@ -71,7 +68,7 @@ class RemoteQuery:
             rows = lander.source.read(spark)
             query = start_query(rows, self._remote, lander.ledger, lander.settings)
         except PySparkException as error:
-            return error
+            return failure_of(error, "opened its source")
         with stop_on_signal(query) as told:
             failure = self._watch(query)
         self._report()
@@ -84,7 +81,7 @@ class RemoteQuery:
                 self._follow_catalog()
                 self._report()
         except PySparkException as error:
-            return told_there(error)
+            return failure_of(error)
         except HeraldryError as error:
             query.stop()
             return error
@@ -110,12 +107,3 @@ class RemoteQuery:
         """The last batch that Spark has recorded as done: the next is this run's first."""
         names = self._lander.ledger.storage.names("commits")
         return max((int(name) for name in names if name.isdigit()), default=-1)
-
-
-def told_there(error: Exception) -> Exception:
-    """What Heraldry itself said at the server, which comes back as the text of a traceback."""
-    said = list(_OURS.finditer(str(error)))
-    if not said:
-        return error
-    found = said[-1]
-    return PipelineError(found["stage"] or "landed a batch", found["reason"].strip())

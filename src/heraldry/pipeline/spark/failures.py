@@ -1,0 +1,38 @@
+"""Why a query failed, told in one sentence, whether it ran here or on a server elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+from heraldry.errors import HeraldryError, PipelineError
+
+_OURS = re.compile(
+    r"heraldry\.errors\.\w+: (?:the pipeline stopped while it (?P<stage>[^:]+): )?(?P<reason>.+)"
+)
+_CAUSE = re.compile(r"[A-Za-z_.]+(Error|Exception|Warning): ")
+_LONGEST = 500
+
+
+def failure_of(error: BaseException, stage: str = "landed a batch") -> HeraldryError:
+    """An error of Heraldry as it is; one of Spark as what Heraldry said in it, else in short.
+
+    What a worker or a server raised comes back as the text of a traceback.
+    """
+    if isinstance(error, HeraldryError):
+        return error
+    said = list(_OURS.finditer(str(error)))
+    if said:
+        found = PipelineError(said[-1]["stage"] or stage, said[-1]["reason"].strip())
+    else:
+        found = PipelineError(stage, _short(error))
+    found.__cause__ = error
+    return found
+
+
+def _short(error: BaseException) -> str:
+    """What Spark's long stories begin with, and how those of a Python worker end."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    cause = next((line for line in reversed(lines) if _CAUSE.match(line)), "")
+    return f"{lines[0]} {cause}".strip()[:_LONGEST]
