@@ -24,6 +24,7 @@ from heraldry.pipeline.landing.batches import report_of
 from heraldry.pipeline.landing.breaker import Breaker
 from heraldry.pipeline.landing.committing import commit_manifest, decide
 from heraldry.pipeline.landing.lander import WorkOrder
+from heraldry.pipeline.landing.places import moment
 from heraldry.pipeline.landing.report import BatchReport
 from heraldry.pipeline.landing.worker import SCHEMA, land_partition
 from heraldry.pipeline.letters.nearest import bounded, nearest
@@ -167,6 +168,6 @@ def _sum(written: list[dict[str, Any]], counts: str) -> Counter[str]:
 
 
 def _newest(written: list[dict[str, Any]]) -> datetime | None:
-    """The latest event time; Spark hands over instants without their zone."""
-    times = [row["newest"].astimezone(UTC) for row in written if row["newest"] is not None]
-    return max(times, default=None)
+    """The latest event time."""
+    times = [row["newest"] for row in written if row["newest"] is not None]
+    return moment(max(times)) if times else None

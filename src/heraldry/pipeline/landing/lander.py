@@ -28,7 +28,7 @@ from heraldry.pipeline.lake.layout import DEAD_LETTERS, PAYLOAD, Fit, TableLayou
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.pieces import Piece, tables_of
-from heraldry.pipeline.landing.places import INSTANT, Places
+from heraldry.pipeline.landing.places import Places
 from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.letter import PLACE, SCHEMA, letter, letter_ids
 from heraldry.pipeline.letters.masking import Masker
@@ -49,13 +49,17 @@ RESULT = pa.schema(
         ("size", pa.int64()),
         ("partition", pa.string()),
         ("stats", pa.string()),
-        ("newest", INSTANT),
+        ("newest", pa.int64()),
         ("reasons", pa.string()),
         ("nearest", pa.string()),
         ("identities", pa.binary()),
     ]
 )
-"""What is said of every file written: ``identities`` are those of its rows, 16 bytes each."""
+"""What is said of every file written: ``identities`` are those of its rows, 16 bytes each.
+
+``newest`` is in microseconds since 1970: Spark would make a local time of an instant, and the first
+and the last days of the calendar have none in some zones.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +250,7 @@ class Lander:
         self, files: dict[str, list[Any]], layout: TableLayout | None, table: pa.Table
     ) -> None:
         path = layout.path if layout else DEAD_LETTERS
-        newest = pc.max(table["ce_time"]).as_py() if "ce_time" in table.column_names else None
+        newest = pc.max(table["ce_time"]).value if "ce_time" in table.column_names else None
         reasons = Counter(table["rule"].to_pylist()) if layout is None else {}
         near = nearest(table) if layout is None else {}
         arrangement = layout.arrangement if layout else PLAIN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 import pyarrow as pa
@@ -12,6 +12,16 @@ from heraldry.pipeline.lake.layout import REPEATED
 from heraldry.pipeline.sources.lines import Lines
 
 INSTANT = pa.timestamp("us", "UTC")
+FIRST, LAST = (
+    pa.scalar(found.replace(tzinfo=UTC), INSTANT) for found in (datetime.min, datetime.max)
+)
+"""The instants that have a date, from year 1 to year 9999."""
+
+
+def moment(microseconds: int) -> datetime:
+    """The instant so many microseconds after 1970, or the nearest that has a date."""
+    held = min(max(microseconds, FIRST.value), LAST.value)
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=held)
 
 
 class Places:
@@ -38,11 +48,14 @@ class Places:
 
     @cached_property
     def times(self) -> pa.Array:
-        """The broker's own times; null where it told none."""
+        """The broker's own times; null where it told none, or one that has no date."""
         told = self._lines.times
         if told is None:
             return pa.nulls(len(self._rows), INSTANT)
-        return told.take(self._rows).cast(INSTANT)
+        times = told.take(self._rows).cast(INSTANT)
+        # A producer may tell any number, and what reads tables has no date for some of them.
+        dated = pc.and_(pc.greater_equal(times, FIRST), pc.less_equal(times, LAST))
+        return pc.if_else(dated, times, pa.scalar(None, INSTANT))
 
     @cached_property
     def ids(self) -> pa.Array:

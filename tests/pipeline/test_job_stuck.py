@@ -1,0 +1,48 @@
+"""No message and no option makes a batch that can never land."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.pipeline.test_job import Yard
+from tests.suites.streams import event, line
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def yard(tmp_path: Path, spark: SparkSession) -> Yard:
+    assert spark is not None
+    (tmp_path / "inbox").mkdir()
+    return Yard(tmp_path / "inbox", tmp_path / "lake")
+
+
+@pytest.fixture(params=["Asia/Tokyo", "America/New_York"], ids=["east", "west"])
+def _zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A local time that is not UTC."""
+    with monkeypatch.context() as here:
+        here.setenv("TZ", request.param)
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_zone")
+def test_the_first_and_the_last_instant_land(yard: Yard) -> None:
+    for text in ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"):
+        told = event("order", {"id": text, "total": 1}, id=text, time=text)
+        yard.put(f"{text[:4]}.jsonl", [line(told)])
+    report, batches = yard.land_batches(max_per_batch=1)
+    assert (report.landed, report.dead, report.batches) == (2, 0, 2)
+    expected = {datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)}
+    assert {batch.newest for batch in batches} == expected
+    assert {row["ce_time"] for row in yard.rows("default", "shop", "order")} == expected
