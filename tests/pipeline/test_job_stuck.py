@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.pipeline.test_job import Yard
+from heraldry.errors import PipelineError
+from tests.pipeline.test_job import Yard, order
 from tests.suites.streams import event, line
 
 if TYPE_CHECKING:
@@ -46,3 +47,14 @@ def test_the_first_and_the_last_instant_land(yard: Yard) -> None:
     expected = {datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)}
     assert {batch.newest for batch in batches} == expected
     assert {row["ce_time"] for row in yard.rows("default", "shop", "order")} == expected
+
+
+def test_what_is_usual_outlives_a_run(yard: Yard) -> None:
+    bad = [*(order(number) for number in range(80)), *[b"garbage"] * 120]
+    yard.put("a.jsonl", bad)
+    with pytest.raises(PipelineError, match="60% of batch 0 would be dead letters"):
+        yard.land()
+    yard.land(breaker=None)
+    yard.put("b.jsonl", bad)
+    report = yard.land()
+    assert (report.landed, report.dead) == (80, 120)

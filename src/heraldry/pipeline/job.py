@@ -98,7 +98,7 @@ class LandJob:
                 cluster_by=settings.cluster_by,
             ),
             run=run,
-            breaker=Breaker(settings.breaker),
+            breaker=Breaker(settings.breaker, self.ledger),
             window=self._window(),
         )
         info = JobInfo(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from heraldry.errors import WarehouseError
@@ -46,6 +47,14 @@ def test_what_is_pending(tmp_path: Path) -> None:
     assert ledger.pending() == MANIFEST
     ledger.commit(MANIFEST)
     assert ledger.pending() is None
+
+
+def test_what_came_before_a_batch(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path))
+    for batch in (1, 3, 4, 5):
+        ledger.prepare(msgspec.structs.replace(MANIFEST, batch=batch))
+    assert [found.batch for found in ledger.before(5)] == [4, 3]
+    assert list(ledger.before(0)) == []
 
 
 def test_a_draft_is_no_manifest(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ class Run:
             watch=CatalogWatch(fixed(load_bytes(self.document, "catalog")), 0.0),
             plan=TablePlan(),
             run="run",
-            breaker=Breaker(None),
+            breaker=Breaker(None, ledger),
             window=window,
         )
         pending = ledger.pending()

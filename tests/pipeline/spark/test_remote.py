@@ -28,15 +28,16 @@ from tests.suites.streams import WIDE
 @pytest.fixture
 def lander(tmp_path: Path) -> BatchLander:
     settings = LandSettings(source=f"files:{tmp_path}", warehouse=str(tmp_path / "lake"))
+    ledger = Ledger.open(str(tmp_path / "checkpoint"))
     return BatchLander(
         settings=settings,
         committer=Committer(Storage.open(settings.warehouse), "job"),
-        ledger=Ledger.open(str(tmp_path / "checkpoint")),
+        ledger=ledger,
         source=FilesSource(str(tmp_path), settings),
         watch=CatalogWatch(fixed(load_bytes(WIDE, "catalog")), 600),
         plan=TablePlan(database="shop"),
         run="run-1",
-        breaker=Breaker(0.5),
+        breaker=Breaker(0.5, ledger),
         window=None,
     )
 

@@ -137,6 +137,14 @@ class Ledger:
         found = self.manifest(last) if last is not None else None
         return found if found is not None and not found.committed else None
 
+    def before(self, batch: int) -> Iterator[Manifest]:
+        """The manifests before a batch, the last one first, as far back as they are kept."""
+        for number in range(batch - 1, max(batch - 1 - _KEEP, -1), -1):
+            found = self.manifest(number)
+            if found is None:
+                return
+            yield found
+
     def prepare(self, manifest: Manifest) -> None:
         """Write a manifest: from here on the batch is decided."""
         self.storage.write(_path(manifest.batch), msgspec.json.encode(manifest))

@@ -63,9 +63,7 @@ class BatchLander:
             manifest = self._prepare(rows, batch)
         if not manifest.committed:
             commit_manifest(self.committer, self.ledger, manifest)
-        report = report_of(manifest)
-        self.breaker.note(report)
-        return report
+        return report_of(manifest)
 
     def _prepare(self, rows: DataFrame, batch: int) -> Manifest:
         """Judge and write a batch: the one pass over the data."""

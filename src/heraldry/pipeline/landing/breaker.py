@@ -6,9 +6,11 @@ stream into letters. Nothing of such a batch is visible; the next run judges it 
 
 from __future__ import annotations
 
-from collections import deque
+from itertools import islice
 
 from heraldry.errors import PipelineError
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.landing.batches import report_of
 from heraldry.pipeline.landing.report import BatchReport
 
 _LEAST = 100
@@ -20,25 +22,23 @@ class Breaker:
     """Opens where the share of dead letters is beyond the limit, and a jump from what is usual.
 
     A handful of letters never opens it, and a stream that always has many does not stop at each
-    batch: the share must be more than twice that of the last batches.
+    batch: the share must be more than twice that of the last batches, of whichever run. The ledger
+    knows them, and is asked only for a batch that is beyond the limit.
     """
 
-    def __init__(self, limit: float | None) -> None:
+    def __init__(self, limit: float | None, ledger: Ledger) -> None:
         self._limit = limit
-        self._recent: deque[BatchReport] = deque(maxlen=_USUAL)
-
-    def note(self, report: BatchReport) -> None:
-        """Count a committed batch among what is usual."""
-        if report.read:
-            self._recent.append(report)
+        self._ledger = ledger
 
     def check(self, report: BatchReport) -> None:
         """Raise PipelineError for a batch that must not be committed."""
         if self._limit is None or report.dead < _LEAST:
             return
         share = report.dead / report.read
-        usual = self._usual()
-        if share <= self._limit or (usual is not None and share <= _JUMP * usual):
+        if share <= self._limit:
+            return
+        usual = self._usual(report.batch)
+        if usual is not None and share <= _JUMP * usual:
             return
         causes = sorted(report.reasons.items(), key=lambda item: -item[1])[:3]
         told = ", ".join(f"{rule} ({count:,})" for rule, count in causes)
@@ -50,7 +50,10 @@ class Breaker:
         )
         raise PipelineError("judged a batch", reason)
 
-    def _usual(self) -> float | None:
-        if not self._recent:
+    def _usual(self, batch: int) -> float | None:
+        """The share of the last batches before one, or None where there are none."""
+        past = map(report_of, self._ledger.before(batch))
+        recent = list(islice((one for one in past if one.read), _USUAL))
+        if not recent:
             return None
-        return sum(one.dead for one in self._recent) / sum(one.read for one in self._recent)
+        return sum(one.dead for one in recent) / sum(one.read for one in recent)

@@ -106,7 +106,7 @@ class RemoteLander:
             watch=CatalogWatch(_StoredLook(storage), inf, every=0.0),
             plan=self.plan,
             run=self.run,
-            breaker=Breaker(self.settings.breaker),
+            breaker=Breaker(self.settings.breaker, self.ledger),
             window=Window.open(storage, IDENTITIES, size, beside) if self.deduped else None,
         )
 
