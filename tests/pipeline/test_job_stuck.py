@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
+MANY = [order(number) for number in range(2001)]
+
 
 @pytest.fixture
 def yard(tmp_path: Path, spark: SparkSession) -> Yard:
@@ -58,3 +60,22 @@ def test_what_is_usual_outlives_a_run(yard: Yard) -> None:
     yard.put("b.jsonl", bad)
     report = yard.land()
     assert (report.landed, report.dead) == (80, 120)
+
+
+def test_a_table_that_would_begin_with_too_many_partitions(yard: Yard) -> None:
+    yard.put("a.jsonl", MANY)
+    with pytest.raises(PipelineError) as refused:
+        yard.land(partition_by=("id",))
+    assert str(refused.value) == (
+        "the pipeline stopped while it landed a batch: default/shop/order: a batch would make"
+        " 2,001 partitions by id (leave out --partition-by, or name a column with fewer values)"
+    )
+    assert yard.land().landed == len(MANY), "the advice can be followed"
+
+
+def test_a_table_that_exists_takes_any_number_of_partitions(yard: Yard) -> None:
+    yard.put("a.jsonl", [order(1)])
+    yard.land(partition_by=("id",))
+    yard.put("b.jsonl", MANY)
+    assert yard.land(partition_by=("id",)).landed == len(MANY)
+    assert yard.counts()["default.shop.order"] == 1 + len(MANY)

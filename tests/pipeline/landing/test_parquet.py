@@ -13,11 +13,11 @@ import pytest
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.identities.digests import IDENTITY, as_column
-from heraldry.pipeline.lake import arrangement
 from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement
 from heraldry.pipeline.lake.data_file import DataFile
+from heraldry.pipeline.lake.delta import create_table
 from heraldry.pipeline.lake.storage import Storage
-from heraldry.pipeline.landing.parquet import ParquetWriter
+from heraldry.pipeline.landing.parquet import MOST_PARTITIONS, ParquetWriter
 
 
 def table(rows: int) -> pa.Table:
@@ -188,11 +188,20 @@ def test_values_of_partitions(tmp_path: Path, kind: str, values: list[Any], text
     assert [json.loads(file.partition)["n"] for file in written] == texts
 
 
-def test_too_many_partitions(tmp_path: Path) -> None:
-    rows = pa.table({"n": list(range(arrangement.MOST_PARTITIONS + 1))})
-    with pytest.raises(WarehouseError, match="would make 2,001 partitions by n"):
-        write(tmp_path, rows, Arrangement((("n", "long"),)))
+MANY = pa.table({"n": list(range(MOST_PARTITIONS + 1)), "m": [0] * (MOST_PARTITIONS + 1)})
+
+
+def test_a_table_does_not_begin_with_too_many_partitions(tmp_path: Path) -> None:
+    with pytest.raises(WarehouseError, match="would make 2,001 partitions by n") as refused:
+        write(tmp_path, MANY, Arrangement((("n", "long"),)))
+    assert "leave out --partition-by" in refused.value.advice
     assert not (tmp_path / "a").exists()
+
+
+def test_a_table_that_exists_takes_any_number_of_partitions(tmp_path: Path) -> None:
+    arranged = Arrangement((("n", "long"),))
+    create_table(Storage.open(str(tmp_path)), "a", MANY.schema, arranged.configuration)
+    assert len(write(tmp_path, MANY, arranged)) == MOST_PARTITIONS + 1
 
 
 def test_identities_go_beside_their_rows(tmp_path: Path) -> None:

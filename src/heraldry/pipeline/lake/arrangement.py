@@ -17,9 +17,6 @@ from heraldry.errors import WarehouseError
 
 PARTITION_KEY = "heraldry.partition"
 CLUSTER_KEY = "heraldry.cluster"
-MOST_PARTITIONS = 2_000
-"""So many partitions of one table may be written at once: more are a mistake, not a wish."""
-
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _LONGEST = 200
 _TYPES: dict[str, pa.DataType] = {
@@ -105,9 +102,7 @@ class Arrangement(msgspec.Struct, frozen=True):
             for name in self.made
         }
 
-    def split(
-        self, path: str, table: pa.Table
-    ) -> Iterator[tuple[dict[str, str | None], pa.Array | None]]:
+    def split(self, table: pa.Table) -> Iterator[tuple[dict[str, str | None], pa.Array | None]]:
         """The partitions of some rows: the values of each, and its rows in their order.
 
         None as rows are all of them, as they are.
@@ -123,9 +118,6 @@ class Arrangement(msgspec.Struct, frozen=True):
             return
         values = table.select(present).take(order).combine_chunks()
         starts = _starts(values)
-        if len(starts) > MOST_PARTITIONS:
-            reason = f"a batch would make {len(starts):,} partitions by {', '.join(self.names)}"
-            raise WarehouseError(path, reason, "partition by a column with fewer values")
         for begin, end in zip(starts, [*starts[1:], table.num_rows], strict=True):
             row = {name: values[name][begin].as_py() for name in present}
             yield (

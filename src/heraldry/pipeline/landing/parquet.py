@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from heraldry.errors import WarehouseError
 from heraldry.pipeline.identities.digests import split_off
 from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement, partition_folder
 from heraldry.pipeline.lake.data_file import DataFile
@@ -23,6 +24,9 @@ _FEW = 1000
 """Files of fewer rows get no bounds and no dictionaries: they would cost a good part of them."""
 _LONGEST = 64
 _MOST_TABLES = 20_000
+
+MOST_PARTITIONS = 2_000
+"""A table does not begin with more partitions in one write: that is a mistake, not a wish."""
 
 _repeating: dict[tuple[str, ...], list[str]] = {}
 """Which columns of a table repeat their values; a worker learns it once, not in every batch."""
@@ -38,11 +42,25 @@ class ParquetWriter:
     def write(self, path: str, table: pa.Table, arrangement: Arrangement = PLAIN) -> list[DataFile]:
         """Write rows into a table's folder, one file per partition, each as it is arranged."""
         files = []
-        for values, order in arrangement.split(path, table):
+        parts = list(arrangement.split(table))
+        if len(parts) > MOST_PARTITIONS:
+            self._refuse_to_begin(path, len(parts), arrangement)
+        for values, order in parts:
             rows = table if order is None else table.take(order)
             rows = rows.drop_columns([name for name in values if name in rows.column_names])
             files.append(self._write(path, rows, values))
         return files
+
+    def _refuse_to_begin(self, path: str, parts: int, arrangement: Arrangement) -> None:
+        """Refuse so many partitions of a table that is still to be made, which may have others.
+
+        One that exists keeps its partitions: the batch could never land.
+        """
+        if self._storage.exists(f"{path}/_delta_log"):
+            return
+        reason = f"a batch would make {parts:,} partitions by {', '.join(arrangement.names)}"
+        advice = "leave out --partition-by, or name a column with fewer values"
+        raise WarehouseError(path, reason, advice)
 
     def _write(self, path: str, table: pa.Table, values: Mapping[str, str | None]) -> DataFile:
         """One file, under a name that no retry can take; identities go beside it, not into it."""
