@@ -75,6 +75,7 @@ def command(
 ) -> None:
     """Judge dead letters again by the catalog as it is now, and land those that it accepts.
 
+    A letter lands by the database and the other table options of its job; those given here win.
     Every letter lands at most once, over any number of runs; a run that was killed is finished by
     the next one. Letters are never changed or removed: what became of each stands in the table
     _replays. Letters that stay refused do not change the exit code.

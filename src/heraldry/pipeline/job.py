@@ -21,6 +21,7 @@ from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.delta import add_columns
 from heraldry.pipeline.lake.layout import CHECKPOINT, DEAD_LETTERS, TablePlan
 from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.plans import keep_plan
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.breaker import Breaker
@@ -127,6 +128,8 @@ class LandJob:
                 commit_manifest(self._lander.committer, self.ledger, pending)
         # Before anything is read: what cannot be landed by this catalog is told at once.
         self._lander.fit(self._lander.watch.current())
+        # Before the first letter: whoever replays it lands it as this job would.
+        keep_plan(self._storage, self.ledger.job, self._lander.plan)
         add_columns(self._storage, DEAD_LETTERS, SCHEMA)
 
     def run(self) -> LandReport:

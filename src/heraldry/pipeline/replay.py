@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,6 +33,7 @@ from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.catalog_watch import Watched
 from heraldry.pipeline.landing.committing import commit_manifest, decide
 from heraldry.pipeline.landing.lander import WorkOrder
+from heraldry.pipeline.landing.letter_plans import LetterPlans
 from heraldry.pipeline.landing.letter_windows import LetterWindows
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, Relanded, reland
@@ -53,6 +54,7 @@ from heraldry.pipeline.letters.letter import SCHEMA
 from heraldry.pipeline.letters.where import where
 
 _LETTERS = pa.schema([SCHEMA.field(name) for name in COLUMNS])
+_PLACES = ("letter", "source", "position", "masked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ class ReplaySettings:
     with_base: bool = False
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
-    """As for landing: they count for tables that are made by the replay."""
+    """As for landing; what is not given is as the job of each letter has it."""
     foreign: bool = False
     """The letters are dead letters of other tools: land the messages inside them."""
     repeats: bool = False
@@ -141,14 +143,10 @@ class ReplayJob:
         self._where = where(settings.where)
         self._storage = open_warehouse(settings.warehouse)
         self._watched = Watched.of(catalog)
-        self._plan = TablePlan(
-            database=settings.database or "default",
-            keep_payload=settings.keep_payload,
-            with_base=settings.with_base,
-            partition_by=settings.partition_by,
-            cluster_by=settings.cluster_by,
-        )
-        self._fits: Mapping[str, Fit] = {}
+        given = {one.name: getattr(settings, one.name) for one in fields(TablePlan)}
+        given = {name: told for name, told in given.items() if told}
+        self._plans = LetterPlans(self._storage, given, foreign=settings.foreign)
+        self._fits: tuple[TablePlan | None, Mapping[str, Fit]] = (None, {})
         self._left = settings.limit
         self._ledger = self._opened(settings)
         self._committer = Committer(self._storage, self._ledger.job)
@@ -178,8 +176,7 @@ class ReplayJob:
         for place in checkpoints.away(self._storage):
             told = "repeats of that job's letters are not found"
             self._on_event(f"{place} is not here: {told}")
-        if not self._settings.dry_run:
-            self._fits = fit_tables(self._storage, self._catalog, self._plan)
+        self._plans.check(self._fresh())
         chunk = Chunk()
         for batch in letter_batches(self._storage, list(COLUMNS), where=self._where):
             self._sort_out(batch, chunk)
@@ -208,12 +205,23 @@ class ReplayJob:
         self._done = pa.concat_arrays([history.closed, refused])
         self._history = history
 
+    def _fresh(self) -> Iterator[pa.RecordBatch]:
+        """The letters that will be judged, without their lines; nothing is counted."""
+        left = self._left
+        for batch in letter_batches(self._storage, list(_PLACES), where=self._where):
+            tired = pc.is_in(batch["letter"], value_set=self._done)
+            some = batch.filter(pc.invert(pc.or_(tired, _masked(batch)))).slice(0, left)
+            left = None if left is None else left - some.num_rows
+            yield some
+            if left == 0:
+                return
+
     def _sort_out(self, batch: pa.RecordBatch, chunk: Chunk) -> None:
         """Put aside what is not judged: masked letters, and those tried too often."""
         tired = pc.is_in(batch["letter"], value_set=self._done)
         self.report.skipped += pc.sum(tired).as_py() or 0
         batch = batch.filter(pc.invert(tired))
-        masked = pc.coalesce(batch["masked"], pa.scalar(False))
+        masked = _masked(batch)
         chunk.masked += batch.filter(masked)["letter"].to_pylist()
         batch = batch.filter(pc.invert(masked)).slice(0, self._left)
         if batch.num_rows:
@@ -227,16 +235,20 @@ class ReplayJob:
             lines = unwrapped(letters["line"].combine_chunks())
             letters = letters.set_column(letters.column_names.index("line"), "line", lines)
         self.report.masked += len(chunk.masked)
-        if self._settings.dry_run:
-            self.report.add(self._judged(letters))
-        else:
-            self._replay(letters, chunk.masked)
+        masked = chunk.masked
+        # One manifest has one plan: another may want other partitions of the same table.
+        for plan, some in self._plans.split(letters) or [(TablePlan(), letters)]:
+            if self._settings.dry_run:
+                self.report.add(self._judged(plan, some))
+            else:
+                self._replay(plan, some, masked)
+            masked = []
         following = Chunk()
         for batch in chunk.held:
             self._sort_out(batch, following)
         return following
 
-    def _judged(self, letters: pa.Table) -> dict[Place, Outcome]:
+    def _judged(self, plan: TablePlan, letters: pa.Table) -> dict[Place, Outcome]:
         """The outcomes that letters would have; nothing is written."""
         judge = Judge(self._catalog)
         found: dict[Place, Outcome] = {}
@@ -247,7 +259,7 @@ class ReplayJob:
                 found[place] = Outcome(verdict.definition, rule=verdict.problems[0].rule)
             else:
                 xid = verdict.match.definition.xid
-                name = table_name(self._plan.root(self._catalog, xid), self._plan.database)
+                name = table_name(plan.root(self._catalog, xid), plan.database)
                 found[place] = Outcome(str(xid), ".".join(name))
         return self._judged_once(letters, found)
 
@@ -284,11 +296,13 @@ class ReplayJob:
         """The number of the next replay: one that a table has seen would count as committed."""
         return max(self._history.last, self._ledger.last or 0) + 1
 
-    def _replay(self, letters: pa.Table, masked: list[str]) -> None:
+    def _replay(self, plan: TablePlan, letters: pa.Table, masked: list[str]) -> None:
         started = time.monotonic()
         number = self._number()
         owners = self._windows.owners(letters)
-        found = reland(self._order(number, identities=bool(owners)), letters)
+        found = Relanded()
+        if letters.num_rows:
+            found = reland(self._order(number, plan, identities=bool(owners)), letters)
         if len(found.outcomes) != letters.num_rows:
             reason = f"{letters.num_rows} letters had {len(found.outcomes)} outcomes"
             raise PipelineError("replayed letters", reason)
@@ -317,7 +331,13 @@ class ReplayJob:
             repeated=sum(one.repeated for one in found.outcomes.values()),
         )
 
-    def _order(self, number: int, *, identities: bool) -> WorkOrder:
+    def _fitted(self, plan: TablePlan) -> Mapping[str, Fit]:
+        """How tables differ from a plan; found anew where another plan came in between."""
+        if self._fits[0] != plan:
+            self._fits = (plan, fit_tables(self._storage, self._catalog, plan))
+        return self._fits[1]
+
+    def _order(self, number: int, plan: TablePlan, *, identities: bool) -> WorkOrder:
         return WorkOrder(
             catalog=self._watched.document,
             external=self._watched.external,
@@ -326,8 +346,8 @@ class ReplayJob:
             job=self._ledger.job,
             batch=-number,
             received=datetime.now(UTC),
-            plan=self._plan,
-            fits=self._fits,
+            plan=plan,
+            fits=self._fitted(plan),
             identities=identities,
         )
 
@@ -367,6 +387,10 @@ class ReplayJob:
             yield ManifestFile(
                 table=REPLAYS, name=file.name, rows=file.rows, size=file.size, stats=file.stats
             )
+
+
+def _masked(letters: pa.RecordBatch) -> pa.Array:
+    return pc.coalesce(letters["masked"], pa.scalar(False))
 
 
 def _outcome(one: Outcome) -> str:

@@ -15,8 +15,9 @@ from heraldry.pipeline.identities.duplicates import IDENTITIES, Window
 from heraldry.pipeline.identities.once import Once, keep_once
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.commits import Committer
-from heraldry.pipeline.lake.layout import DEAD_LETTERS
+from heraldry.pipeline.lake.layout import DEAD_LETTERS, TablePlan
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.lake.plans import keep_plan
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.committing import commit_manifest
 from heraldry.pipeline.landing.lander import Lander, WorkOrder
@@ -38,26 +39,37 @@ def land_lines(
     source: str = "file",
     once: bool = False,
     checkpoint: str | None = None,
+    plan: TablePlan | None = None,
 ) -> Manifest:
     """Land lines as one batch of a job does: rows into tables, the rest into letters.
 
-    With ``once`` the job keeps identities, and leaves out what comes again.
+    With ``once`` the job keeps identities, and leaves out what comes again; a job without a
+    ``plan`` is one from before plans were kept.
     """
     storage = Storage(str(warehouse))
     ledger = Ledger.open(checkpoint or f"{warehouse}/_checkpoint")
+    if plan is not None:
+        keep_plan(storage, ledger.job, plan)
     order = WorkOrder(
         catalog=catalog,
         external=b"{}",
         digest="first",
         storage=storage,
-        job=ledger.job if once else JOB,
+        job=ledger.job if once or plan is not None else JOB,
         batch=batch,
         received=received,
+        plan=plan or TablePlan(),
         identities=once,
     )
     written = Lander(order).land(lines_of(lines, source)).to_pylist()
     files = tuple(
-        ManifestFile(table=row["path"], name=row["file"], rows=row["rows"], size=row["size"])
+        ManifestFile(
+            table=row["path"],
+            name=row["file"],
+            rows=row["rows"],
+            size=row["size"],
+            partition=row["partition"],
+        )
         for row in written
     )
     tables = {row["path"]: json.loads(row["table"]) for row in written}

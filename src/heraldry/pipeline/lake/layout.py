@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import msgspec
 import pyarrow as pa
@@ -308,6 +308,11 @@ def path_part(part: str) -> str:
     if encoded.startswith("_"):
         return "~5F" + encoded[1:]
     return encoded.replace(".", "~2E") if not encoded.strip(".") else encoded
+
+
+def part_of(folder: str) -> str:
+    """The part of a table's name that has this folder: what ``path_part`` began with."""
+    return unquote(folder.replace("~", "%"))
 
 
 def refuse_shared_tables(

@@ -9,7 +9,7 @@ from typing import Any
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.delta import open_table, row_count, table_files
-from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY
+from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY, part_of
 from heraldry.pipeline.lake.storage import Storage
 
 _SPARK_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
@@ -47,6 +47,16 @@ def table_paths(storage: Storage) -> Iterator[str]:
     for database in _folders(storage, ""):
         for group in _folders(storage, database):
             yield from _folders(storage, group)
+
+
+def databases(storage: Storage) -> set[str]:
+    """The databases of a warehouse: those that have a table."""
+    found: set[str] = set()
+    for path in table_paths(storage):
+        name = part_of(path.partition("/")[0])
+        if name not in found and storage.exists(f"{path}/_delta_log"):
+            found.add(name)
+    return found
 
 
 def sample_rows(path: str, limit: int) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from itertools import chain
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from heraldry.pipeline.identities.decided import Decided, Replayed, folder_of
 from heraldry.pipeline.identities.digests import WIDTH
@@ -18,7 +17,7 @@ from heraldry.pipeline.lake import checkpoints
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.relanding import Place
-from heraldry.pipeline.letters.letter import letter_ids
+from heraldry.pipeline.letters.letter import writers
 from heraldry.pipeline.settings import WINDOW
 
 _NOBODY = ""
@@ -50,13 +49,9 @@ class LetterWindows:
 
     def owners(self, letters: pa.Table) -> dict[Place, str]:
         """The job of every letter that has one which keeps identities; a letter's id tells it."""
-        sources, positions = letters["source"], letters["position"]
-        places = list(zip(sources.to_pylist(), positions.to_pylist(), strict=True))
-        found: dict[Place, str] = {}
-        for job in self._jobs:
-            same = pc.equal(letters["letter"].combine_chunks(), letter_ids(job, sources, positions))
-            found |= {places[row]: job for row in pc.indices_nonzero(same).to_pylist()}
-        return found
+        sources, positions = letters["source"].to_pylist(), letters["position"].to_pylist()
+        told = zip(sources, positions, writers(letters, self._jobs), strict=True)
+        return {(source, position): job for source, position, job in told if job}
 
     @contextmanager
     def deciding(self, jobs: Iterable[str]) -> Iterator[None]:

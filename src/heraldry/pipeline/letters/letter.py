@@ -5,11 +5,13 @@ Workers write letters by the thousand, so nothing here reads a table.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from heraldry.messages.verdict import Rejected
 
@@ -72,3 +74,18 @@ def letter_ids(job: str, sources: pa.Array, positions: pa.Array) -> pa.Array:
     """The ids of letters by their places."""
     places = zip(sources.to_pylist(), positions.to_pylist(), strict=True)
     return pa.array([letter_id(job, *place) for place in places], pa.string())
+
+
+def writers(letters: pa.Table, jobs: Iterable[str]) -> list[str]:
+    """The job that wrote each letter, as its id tells; ``""`` where it is none of those given."""
+    ids, sources, positions = (
+        letters[name].combine_chunks() for name in ("letter", "source", "position")
+    )
+    found = [""] * len(ids)
+    left = pa.array(range(len(ids)), pa.int64())
+    for job in jobs:
+        same = pc.equal(ids.take(left), letter_ids(job, sources.take(left), positions.take(left)))
+        for row in left.filter(same).to_pylist():
+            found[row] = job
+        left = left.filter(pc.invert(same))
+    return found
