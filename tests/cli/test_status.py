@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from heraldry.cli.status import command
+from heraldry.pipeline.lake.ledger import DeprecatedRows
 from tests.pipeline.watching.observing import DIGEST
 from tests.pipeline.watching.warehouses import Warehouse
 
@@ -62,6 +63,22 @@ def test_machines_get_one_object(lake: Warehouse) -> None:
         "rules": [{"rule": "type", "count": 2}, {"rule": "required", "count": 1}],
         "nearest": [],
     }
+
+
+def test_deprecated_definitions_are_listed(lake: Warehouse) -> None:
+    xid = "/messagegroups/orders/messages/order.placed"
+    found = DeprecatedRows(
+        rows=3, alternative="https://example.com/new\x1b[2J", removal="2027-01-01"
+    )
+    lake.land(lake.manifest(2, deprecated={xid: found}))
+    result = run("--warehouse", lake.path)
+    assert result.stdout.splitlines()[-2:] == [
+        f"3 rows of deprecated {xid}",
+        "  use https://example.com/new\\x1b[2J; removal 2027-01-01",
+    ]
+    (listed,) = json.loads(run("--warehouse", lake.path, "-o", "json").stdout)["deprecated"]
+    notice = {"alternative": found.alternative, "removal": found.removal}
+    assert listed == {"definition": xid, "rows": 3, **notice}
 
 
 def test_an_empty_warehouse_says_so(tmp_path: Path) -> None:

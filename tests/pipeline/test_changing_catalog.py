@@ -18,6 +18,7 @@ from heraldry.pipeline.landing.catalog_watch import CatalogWatch
 from heraldry.pipeline.landing.report import BatchReport, LandReport
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.watching.observer import JobInfo, Silent
+from heraldry.pipeline.watching.status import status
 from tests.cli.served import serving
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-def document(*names: str) -> bytes:
+def document(*names: str, deprecated: str = "") -> bytes:
     messages = {
         name: {
             "messageid": name,
             "envelope": "CloudEvents/1.0",
             "envelopemetadata": {"type": {"value": name}},
+            **({"deprecated": {"alternative": "/new"}} if name == deprecated else {}),
         }
         for name in names
     }
@@ -45,6 +47,10 @@ class AfterFirst(Silent):
     def __init__(self, deed: Callable[[], object]) -> None:
         self._deed = deed
         self.batches: list[BatchReport] = []
+        self.events: list[str] = []
+
+    def event(self, text: str) -> None:
+        self.events.append(text)
 
     def batch(self, info: JobInfo, report: BatchReport) -> None:
         self.batches.append(report)
@@ -98,6 +104,23 @@ def test_a_new_definition_lands_from_the_next_batch_on(tmp_path: Path, spark: Sp
     first, second, third = (one.catalog for one in observer.batches)
     assert first != second == third
     assert len(told) == 1
+
+
+def test_a_deprecation_is_told_from_the_next_batch_on(tmp_path: Path, spark: SparkSession) -> None:
+    site = Site(tmp_path)
+    catalog = tmp_path / "orders.xreg.json"
+    both = ("placed", "refunded")
+    catalog.write_bytes(document(*both))
+    observer = AfterFirst(lambda: catalog.write_bytes(document(*both, deprecated="placed")))
+    assert site.land(catalog, observer, grace=0.0).landed == 6
+    xid = "/messagegroups/orders/messages/placed"
+    found = [{name: one.rows for name, one in b.deprecated.items()} for b in observer.batches]
+    assert found == [{}, {xid: 1}, {xid: 1}]
+    assert [text for text in observer.events if "deprecated" in text] == [
+        f"1 row of deprecated {xid}; use /new"
+    ]
+    ((listed, rows),) = status(str(tmp_path / "lake")).deprecated
+    assert (listed, rows.rows, rows.alternative) == (xid, 2, "/new")
 
 
 def test_a_registry_that_stays_away_stops_the_job_and_makes_no_dead_letters(

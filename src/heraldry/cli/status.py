@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heraldry.cli.output import count, plural, table, width, write_json
+from heraldry.cli.output import count, plural, table, visible, width, write_json
 from heraldry.cli.settings import checkpoints, example, option
 
 if TYPE_CHECKING:
+    from heraldry.pipeline.lake.ledger import DeprecatedRows
     from heraldry.pipeline.watching.status import JobStatus, Status, Sum
 
 _EVERY = 2.0
@@ -73,7 +74,18 @@ def as_json(found: Status) -> dict[str, Any]:
             "rules": [{"rule": rule, "count": number} for rule, number in found.rules],
             "nearest": [{"definition": xid, "count": number} for xid, number in found.nearest],
         },
+        "deprecated": [_deprecated_json(xid, one) for xid, one in found.deprecated],
     }
+
+
+def _deprecated_json(xid: str, one: DeprecatedRows) -> dict[str, Any]:
+    notice = {
+        "removal": one.removal,
+        "alternative": one.alternative,
+        "documentation": one.documentation,
+    }
+    said = {name: text for name, text in notice.items() if text}
+    return {"definition": xid, "rows": one.rows, **said}
 
 
 def _job_json(job: JobStatus) -> dict[str, Any]:
@@ -106,6 +118,8 @@ def _sum_json(total: Sum) -> dict[str, Any]:
 
 
 def _write(found: Status, now: datetime) -> None:
+    from heraldry.pipeline.landing.deprecated import told
+
     for job in found.jobs:
         _write_job(job, now)
     rows = [(one.name, count(one.rows), "rows", _ago(one.changed, now)) for one in found.tables]
@@ -116,6 +130,11 @@ def _write(found: Status, now: datetime) -> None:
     click.echo(f"{letters}: {rules}" if rules else letters)
     for xid, number in found.nearest:
         click.echo(_cut(f"  {count(number)} near {xid}"))
+    for xid, one in found.deprecated:
+        head, _, rest = visible(told(xid, one)).partition("; ")
+        click.echo(_cut(head))
+        if rest:
+            click.echo(_cut(f"  {rest}"))
     if not found.jobs:
         click.echo(f"no job has landed anything in {found.warehouse}")
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
+from heraldry.messages.deprecation import (
+    documentation_of,
+    entity_notice,
+    is_early,
+    notice,
+    resource_notice,
+    text_of,
+)
 from heraldry.messages.lint_rules import finding
 from heraldry.messages.values import read_timestamp
 from heraldry.model.catalog import Catalog
@@ -27,29 +34,8 @@ def deprecated(catalog: Catalog, moment: datetime) -> Iterator[Finding]:
             if plural == "endpoints":
                 yield from _groups(catalog, group, moment)
             for message in group.resources.get("messages", {}).values():
-                if _of_resource(message) is None:
+                if resource_notice(message) is None:
                     yield from _message(catalog, message, moment)
-
-
-def notice(attributes: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The notice of deprecation; an empty one counts, and so does ``true``."""
-    given = attributes.get("deprecated")
-    if isinstance(given, Mapping):
-        return given
-    return {} if given is True else None
-
-
-def _of_resource(resource: Resource, version: str = "") -> Mapping[str, Any] | None:
-    found = notice(resource.meta)
-    used = resource.versions.get(version or resource.default)
-    return found if found is not None or used is None else notice(used.attributes)
-
-
-def _of(catalog: Catalog, xid: Xid) -> Mapping[str, Any] | None:
-    """The notice of an entity, or that of the group it is in."""
-    resource, group = catalog.resource(xid), catalog.group(xid)
-    found = _of_resource(resource, xid.version) if resource is not None else None
-    return found if found is not None or group is None else notice(group.attributes)
 
 
 def _groups(catalog: Catalog, endpoint: Group, moment: datetime) -> Iterator[Finding]:
@@ -77,19 +63,18 @@ def _message(catalog: Catalog, message: Resource, moment: datetime) -> Iterator[
 def _told(
     catalog: Catalog, xid: Xid, member: str, target: Xid, moment: datetime
 ) -> Iterator[Finding]:
-    found = _of(catalog, target)
+    found = entity_notice(catalog, target)
     if found is None:
         return
     severity: Severity = "warning"
     told = f"{target} is deprecated"
-    effective = read_timestamp(found.get("effective"))
-    if effective is not None and effective > moment:
+    if is_early(found, moment):
         severity, told = "info", f"{target} will be deprecated from {found['effective']}"
     if read_timestamp(found.get("removal")) is not None:
         told += f", and removed from {found['removal']}"
     advice = "refer to what replaces it"
-    for name, text in (("alternative", "refer to {} instead"), ("docs", "see {}")):
-        if isinstance(found.get(name), str) and found[name]:
-            advice = text.format(found[name])
-            break
+    if alternative := text_of(found, "alternative"):
+        advice = f"refer to {alternative} instead"
+    elif documentation := documentation_of(found):
+        advice = f"see {documentation}"
     yield finding(catalog, xid, member, "deprecated", severity, told, advice)

@@ -23,6 +23,7 @@ from heraldry.pipeline.lake.layout import CHECKPOINT, DEAD_LETTERS, TablePlan
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.plans import keep_plan
 from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing import batches
 from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.breaker import Breaker
 from heraldry.pipeline.landing.catalog_watch import CatalogWatch, fixed
@@ -131,6 +132,7 @@ class LandJob:
         # Before the first letter: whoever replays it lands it as this job would.
         keep_plan(self._storage, self.ledger.job, self._lander.plan)
         add_columns(self._storage, DEAD_LETTERS, SCHEMA)
+        add_columns(self._storage, batches.BATCHES, batches.SCHEMA)
 
     def run(self) -> LandReport:
         """Land, and wait: for the end of what is there, or with ``stream`` for a signal."""

@@ -76,6 +76,7 @@ def test_a_batch_has_one_row_with_the_version_of_each_table(tmp_path: Path) -> N
         "lag": 9,
         "tables": '{"default/g/m": 1, "_dead_letters": 1}',
         "rows": '{"default.g.m": 3}',
+        "deprecated": None,
     }
     table = delta.open_table(storage, "default/g/m")
     assert table is not None

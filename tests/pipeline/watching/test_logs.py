@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from heraldry.errors import PipelineError
+from heraldry.pipeline.lake.ledger import DeprecatedRows
 from heraldry.pipeline.watching.logs import JsonLog
 from tests.pipeline.watching.observing import DIGEST, NOON, RUN, batch, info, total
 
@@ -49,7 +50,12 @@ def test_a_batch_is_told_with_its_counts() -> None:
 
 def test_what_is_not_known_is_left_out() -> None:
     line = logged(newest=None, lag=None)[2]
-    assert not {"newest", "lag"} & line.keys()
+    assert not {"newest", "lag", "deprecated"} & line.keys()
+
+
+def test_rows_of_deprecated_definitions_are_told() -> None:
+    line = logged(deprecated={"/messagegroups/g/messages/m": DeprecatedRows(rows=3)})[2]
+    assert line["deprecated"] == {"/messagegroups/g/messages/m": 3}
 
 
 def test_more_letters_than_rows_are_a_warning() -> None:

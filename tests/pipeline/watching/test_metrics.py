@@ -11,6 +11,7 @@ from urllib.request import urlopen
 import pytest
 
 from heraldry.errors import PipelineError, UsageError
+from heraldry.pipeline.lake.ledger import DeprecatedRows
 from heraldry.pipeline.watching.metrics import (
     METRICS,
     MOST_LABELS,
@@ -59,7 +60,7 @@ def test_two_batches_are_added_up() -> None:
 def test_every_metric_is_told_with_its_type() -> None:
     metrics = JobMetrics()
     metrics.started(info())
-    metrics.batch(info(), batch())
+    metrics.batch(info(), batch(deprecated={"/messagegroups/g/messages/m": DeprecatedRows(rows=2)}))
     text = metrics.text().decode()
     assert {line.split()[2] for line in text.splitlines() if line[0] == "#"} == set(METRICS)
     for name, (kind, _) in METRICS.items():

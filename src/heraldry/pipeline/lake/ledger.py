@@ -25,7 +25,10 @@ _PATIENCE = 300.0
 
 
 class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One data file of a batch; ``partition`` and ``stats`` are what its commit says of it."""
+    """One data file of a batch; ``partition`` and ``stats`` are what its commit says of it.
+
+    ``definition`` is the one that its rows are of, where the table is named after another.
+    """
 
     table: str
     name: str
@@ -33,6 +36,16 @@ class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     size: int
     partition: str = "{}"
     stats: str = ""
+    definition: str = ""
+
+
+class DeprecatedRows(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Rows that landed of a deprecated definition, and what its notice says."""
+
+    rows: int
+    removal: str = ""
+    alternative: str = ""
+    documentation: str = ""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,7 +53,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``repeated`` counts what had come before, ``reasons`` the dead letters by rule, ``nearest`` by
     definition; ``catalog`` is the digest of the catalog that judged, ``newest`` the latest event
-    time.
+    time, ``deprecated`` what landed of definitions that were so then.
     """
 
     batch: int
@@ -55,6 +68,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     nearest: Mapping[str, int] = {}
     newest: datetime | None = None
     lag: int | None = None
+    deprecated: Mapping[str, DeprecatedRows] = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
 from heraldry.pipeline.landing.batches import report_of
 from heraldry.pipeline.landing.breaker import Breaker
 from heraldry.pipeline.landing.committing import commit_manifest, decide
+from heraldry.pipeline.landing.deprecated import deprecated_rows
 from heraldry.pipeline.landing.lander import WorkOrder
 from heraldry.pipeline.landing.places import moment
 from heraldry.pipeline.landing.report import BatchReport
@@ -92,12 +93,11 @@ class BatchLander:
         kept = {file.table for file in once.files}
         gone = Counter(rule for letters in once.letters for rule in letters["rule"].to_pylist())
         near = sum(map(nearest, once.letters), Counter[str]())
+        tables = {row["path"]: json.loads(row["table"]) for row in written if row["path"] in kept}
         return Manifest(
             batch=batch,
             files=once.files,
-            tables={
-                row["path"]: json.loads(row["table"]) for row in written if row["path"] in kept
-            },
+            tables=tables,
             run=self.run,
             catalog=watched.digest,
             seconds=seconds,
@@ -106,6 +106,7 @@ class BatchLander:
             nearest=bounded(_sum(written, "nearest") - near),
             newest=_newest(written),
             lag=self.source.lag().messages,
+            deprecated=deprecated_rows(watched.catalog, once.files, tables, datetime.now(UTC)),
         )
 
     def _few(self, rows: DataFrame) -> DataFrame:
@@ -155,6 +156,7 @@ def _file(row: dict[str, Any]) -> ManifestFile:
         size=row["size"],
         partition=row["partition"],
         stats=row["stats"],
+        definition=row["definition"],
     )
 
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+import msgspec
 import pyarrow as pa
 
 from heraldry.pipeline.lake import delta
@@ -39,9 +40,13 @@ SCHEMA = pa.schema(
         ("lag", pa.int64()),
         ("tables", pa.string()),
         ("rows", pa.string()),
+        ("deprecated", pa.string()),
     ]
 )
-"""``tables`` is JSON: a table's path and its Delta version; ``rows``: its name and new rows."""
+"""``tables`` is JSON: a table's path and its Delta version; ``rows``: its name and new rows.
+
+``deprecated`` is JSON too: what landed of deprecated definitions; null where nothing did.
+"""
 
 
 def report_of(manifest: Manifest) -> BatchReport:
@@ -68,6 +73,7 @@ def report_of(manifest: Manifest) -> BatchReport:
         catalog=manifest.catalog,
         newest=manifest.newest,
         lag=manifest.lag,
+        deprecated=manifest.deprecated,
     )
 
 
@@ -80,7 +86,10 @@ def record(committer: Committer, manifest: Manifest, versions: Mapping[str, int]
         "committed": datetime.now(UTC),
         "tables": json.dumps(versions),
         "rows": json.dumps(report.tables),
+        "deprecated": None,
     }
+    if report.deprecated:
+        row["deprecated"] = msgspec.json.encode(report.deprecated).decode()
     row |= {name: getattr(report, name) for name in SCHEMA.names if name not in row}
     writer = ParquetWriter(committer.storage, manifest.batch)
     files = writer.write(BATCHES, pa.Table.from_pylist([row], schema=SCHEMA))

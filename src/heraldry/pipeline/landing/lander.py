@@ -53,12 +53,14 @@ RESULT = pa.schema(
         ("reasons", pa.string()),
         ("nearest", pa.string()),
         ("identities", pa.binary()),
+        ("definition", pa.string()),
     ]
 )
 """What is said of every file written: ``identities`` are those of its rows, 16 bytes each.
 
 ``newest`` is in microseconds since 1970: Spark would make a local time of an instant, and the first
-and the last days of the calendar have none in some zones.
+and the last days of the calendar have none in some zones. ``definition`` is that of its rows, where
+the table is named after another one.
 """
 
 
@@ -254,6 +256,7 @@ class Lander:
         reasons = Counter(table["rule"].to_pylist()) if layout is None else {}
         near = nearest(table) if layout is None else {}
         arrangement = layout.arrangement if layout else PLAIN
+        guest = layout.definition if layout and layout.owner != layout.definition else ""
         for written in self._writer.write(path, table, arrangement):
             values = (
                 path,
@@ -267,6 +270,7 @@ class Lander:
                 json.dumps(reasons),
                 json.dumps(near),
                 written.identities,
+                guest,
             )
             for name, value in zip(RESULT.names, values, strict=True):
                 files[name].append(value)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from heraldry.pipeline.lake.ledger import DeprecatedRows
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReport:
@@ -31,6 +33,8 @@ class BatchReport:
     """Dead letters by rule."""
     nearest: Mapping[str, int] = field(default_factory=dict)
     """Dead letters by the definition that they came nearest to: the most frequent, and the rest."""
+    deprecated: Mapping[str, DeprecatedRows] = field(default_factory=dict)
+    """What landed of deprecated definitions, by definition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

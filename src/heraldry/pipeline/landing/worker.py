@@ -14,7 +14,8 @@ from heraldry.pipeline.sources.source import LineReader, ReaderFactory
 
 SCHEMA = (
     "path string, table string, file string, rows bigint, size bigint, partition string,"
-    " stats string, newest bigint, reasons string, nearest string, identities binary"
+    " stats string, newest bigint, reasons string, nearest string, identities binary,"
+    " definition string"
 )
 """What a partition says of every file it wrote: ``lander.RESULT`` in Spark's words."""
 

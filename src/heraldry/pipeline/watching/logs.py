@@ -12,7 +12,7 @@ import msgspec
 from heraldry.pipeline.landing.report import BatchReport, LandReport
 from heraldry.pipeline.watching.observer import JobInfo
 
-PASSING = re.compile(r"\d+/\d+")
+PASSING = re.compile(r"^\d+/\d+ ")
 """Marks the events that come many times a batch, such as "3/8 parts of the batch"."""
 
 
@@ -45,6 +45,7 @@ class JsonLog:
             "catalog": report.catalog or info.catalog,
             "newest": report.newest,
             "lag": report.lag,
+            "deprecated": {xid: one.rows for xid, one in report.deprecated.items()} or None,
         }
         level = "warning" if report.dead > report.landed else "info"
         self._write(

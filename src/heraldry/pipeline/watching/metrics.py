@@ -32,6 +32,10 @@ METRICS: Final[Mapping[str, tuple[str, str]]] = {
         "counter",
         "Dead letters, by the definition that they came nearest to.",
     ),
+    "heraldry_deprecated_total": (
+        "counter",
+        "Rows that landed of deprecated definitions, by definition.",
+    ),
     "heraldry_repeated_total": ("counter", "Messages that had come before."),
     "heraldry_batches_total": ("counter", "Batches that were committed."),
     "heraldry_batch_seconds": ("histogram", "How long batches took."),
@@ -60,6 +64,7 @@ class JobMetrics:
         self._tables: Counter[str] = Counter()
         self._rules: Counter[str] = Counter()
         self._nearest: Counter[str] = Counter()
+        self._deprecated: Counter[str] = Counter()
         self._buckets = [0] * (len(BUCKETS) + 1)
         self._seconds = 0.0
         self._committed: float | None = None
@@ -91,6 +96,7 @@ class JobMetrics:
             _add(self._rules, {"": max(report.dead - sum(report.reasons.values()), 0)})
             _add(self._nearest, report.nearest)
             _add(self._nearest, {"": max(report.dead - sum(report.nearest.values()), 0)})
+            _add(self._deprecated, {xid: one.rows for xid, one in report.deprecated.items()})
             self._buckets[bisect_left(BUCKETS, report.seconds)] += 1
             self._seconds += report.seconds
             self._committed = report.committed.timestamp() if report.committed else self._clock()
@@ -125,6 +131,8 @@ class JobMetrics:
             yield from (sample(name, n, rule=r) for r, n in sorted(self._rules.items()))
         elif name == "heraldry_dead_letters_nearest_total":
             yield from (sample(name, n, definition=d) for d, n in sorted(self._nearest.items()))
+        elif name == "heraldry_deprecated_total":
+            yield from (sample(name, n, definition=d) for d, n in sorted(self._deprecated.items()))
         elif name == "heraldry_job_info" and self._info is not None:
             info = self._info
             labels = {"job": info.job, "run": info.run}

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
+from heraldry.pipeline.landing.deprecated import told
 from heraldry.pipeline.landing.report import BatchReport, LandReport
 from heraldry.pipeline.watching.observer import JobInfo, Observer
 
@@ -17,6 +18,7 @@ class Observers:
         self.info = info
         self._observers = list(observers)
         self._lock = threading.RLock()
+        self._deprecated: set[str] = set()
 
     def started(self) -> None:
         """The job is about to read."""
@@ -27,8 +29,12 @@ class Observers:
         self._tell(lambda one: one.event(text))
 
     def batch(self, report: BatchReport) -> None:
-        """A batch was committed."""
+        """A batch was committed; a deprecated definition that has rows is told once a run."""
         self._tell(lambda one: one.batch(self.info, report))
+        for xid, found in report.deprecated.items():
+            if xid not in self._deprecated:
+                self._deprecated.add(xid)
+                self.event(told(xid, found))
 
     def ended(self, report: LandReport, error: BaseException | None) -> None:
         """The run is over."""

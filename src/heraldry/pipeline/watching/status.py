@@ -9,16 +9,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
+import msgspec
+
 from heraldry.pipeline.lake.layout import CHECKPOINT
-from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.ledger import DeprecatedRows, Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import tables
 from heraldry.pipeline.landing.batches import batches
 from heraldry.pipeline.letters.deadletters import groups, letter_batches, open_warehouse
 from heraldry.pipeline.letters.nearest import nearest
 
+_DEPRECATED = dict[str, DeprecatedRows]
 RULES = 5
 """So many rules and definitions of dead letters are named, the most frequent first."""
 
@@ -75,7 +79,8 @@ class TableStatus:
 class Status:
     """A warehouse: ``letters`` are the open ones, ``rules`` the most frequent reasons.
 
-    ``nearest`` are the definitions that most of them came nearest to.
+    ``nearest`` are the definitions that most of them came nearest to, ``deprecated`` those that
+    are so and had rows in the last batches of a job.
     """
 
     warehouse: str
@@ -84,6 +89,7 @@ class Status:
     letters: int
     rules: tuple[tuple[str, int], ...]
     nearest: tuple[tuple[str, int], ...]
+    deprecated: tuple[tuple[str, DeprecatedRows], ...] = ()
 
 
 def status(warehouse: str, checkpoints: Sequence[str] = (), last: int = 20) -> Status:
@@ -100,7 +106,24 @@ def status(warehouse: str, checkpoints: Sequence[str] = (), last: int = 20) -> S
         letters=rules.total(),
         rules=tuple(rules.most_common(RULES)),
         nearest=tuple(_nearest(storage).most_common(RULES)),
+        deprecated=tuple(_deprecated(rows, last)),
     )
+
+
+def _deprecated(rows: list[dict[str, Any]], last: int) -> Iterator[tuple[str, DeprecatedRows]]:
+    """What landed of deprecated definitions lately; the notice is that of the newest batch."""
+    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    found: dict[str, DeprecatedRows] = {}
+    for row in sorted(rows, key=itemgetter("committed"), reverse=True):
+        seen[row["job"]] += 1
+        if seen[row["job"]] > last or not row.get("deprecated"):
+            continue
+        for xid, one in msgspec.json.decode(row["deprecated"], type=_DEPRECATED).items():
+            counts[xid] += one.rows
+            found.setdefault(xid, one)
+    for xid, number in sorted(counts.items()):
+        yield xid, msgspec.structs.replace(found[xid], rows=number)
 
 
 def _jobs(rows: list[dict[str, Any]], checkpoints: Sequence[str], last: int) -> Iterator[JobStatus]:
