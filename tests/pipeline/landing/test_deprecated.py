@@ -89,7 +89,7 @@ class Job:
             watch=CatalogWatch(self._look, 0.0, every=0.0),
             plan=TablePlan(**plan),
             run="run",
-            breaker=Breaker(None),
+            breaker=Breaker(None, ledger),
             window=Window.open(ledger.storage, "heraldry/identities", 100) if once else None,
         )
 
