@@ -14,11 +14,21 @@ pytest.importorskip(
     "proton", reason="pip install 'heraldry[amqp]' (needs gcc, libssl-dev, python3-dev)"
 )
 
+import proton
+
+from heraldry.messages.intake import Intake
+from heraldry.messages.intake_connection import intake_connection
 from heraldry.messages.message import Message
+from heraldry.messages.protocols.amqp import AmqpMessage
 from heraldry.messages.rawlog import RawLog
+from heraldry.messages.rawlog_writer import RawLogWriter
+from heraldry.messages.transports.amqp_codec import encode
+from heraldry.model.endpoint import Endpoint
+from heraldry.model.xid import Xid
 from tests.live.intake_process import intake, publish, tokens
 from tests.live.landing_kills import Landing, killed_landings, shop_messages
 from tests.live.servers.amqp_clients import transport, unique
+from tests.live.servers.amqp_peer import listening
 from tests.live.servers.server import Server
 
 pytestmark = pytest.mark.timeout(1200)
@@ -46,6 +56,25 @@ def test_an_intake_that_is_killed_loses_nothing(rabbitmq: Server, tmp_path):
             assert time.monotonic() < end
             time.sleep(0.2)
     assert len(tokens(log)) < 4000 + 3 * 1000
+
+
+def test_an_endpoint_that_asks_for_settled_copies_is_taken_from_as_if_it_did_not(tmp_path):
+    """Settled when sent, a message would be gone before it is durable; a copy would stay."""
+    node = unique("settled")
+    with listening() as peer, RawLogWriter(tmp_path) as log:
+        peer.held[node].extend(encode(AmqpMessage(body=b"%d" % number)) for number in range(5))
+        endpoint = Endpoint(
+            xid=Xid.parse("/endpoints/desk"),
+            protocol="AMQP/1.0",
+            addresses=(f"{peer.address}/{node}",),
+            options={"sendersettlemode": "settled", "distributionmode": "copy"},
+        )
+        with Intake(intake_connection(endpoint, log.name), log):
+            _wait(tmp_path, 5)
+        (opened,) = peer.opened
+        assert opened.sending == proton.Link.SND_UNSETTLED
+        assert opened.source["mode"] == proton.Terminus.DIST_MODE_MOVE
+        assert peer.outcomes == [(proton.Delivery.ACCEPTED, True)] * 5
 
 
 def check_kills(rabbitmq: Server, folder: Path, kills: int) -> None:

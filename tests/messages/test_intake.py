@@ -178,6 +178,25 @@ def test_what_an_endpoint_says_of_its_session_counts():
     assert found.endpoint.option("qos") == 1
 
 
+@pytest.mark.parametrize("said", [None, "settled", "mixed", "unsettled"])
+def test_amqp_messages_are_settled_by_us_whatever_the_endpoint_says(said):
+    given = {} if said is None else {"sendersettlemode": said}
+    found = intake_connection(amqp(**given), "abc").endpoint
+    assert found.option("sender-settle-mode") == "unsettled"
+
+
+@pytest.mark.parametrize("said", [None, "copy", "move"])
+def test_amqp_messages_are_moved_whatever_the_endpoint_says(said):
+    given = {} if said is None else {"distributionmode": said}
+    found = intake_connection(amqp(**given), "abc").endpoint
+    assert found.option("distribution-mode") == "move"
+
+
+def amqp(**options) -> Endpoint:
+    xid, addresses = Xid.parse("/endpoints/desk"), ("amqp://broker:5672/orders",)
+    return Endpoint(xid=xid, protocol="AMQP/1.0", addresses=addresses, options=options)
+
+
 def test_options_that_a_source_does_not_have():
     with pytest.raises(UsageError, match=r"no option 'speed'.*clientid.*idle"):
         intake_endpoint(mqtt(), {"speed": "2"})

@@ -56,11 +56,18 @@ def intake_connection(endpoint: Endpoint, name: str) -> Connection:
     MQTT: the broker keeps the session, under a client id that is the log's own, unless the
     endpoint says otherwise; it sends with QoS 1, because QoS 2 is over before a message is
     durable here.
+
+    AMQP: the server sends unsettled, whatever the endpoint says, because what is settled when it
+    is sent is gone before it is durable here; and it moves messages, because copies stay and
+    would be taken in again by every connection.
     """
-    if protocol_family(endpoint.protocol)[0] == "MQTT":
+    options, family = endpoint.options, protocol_family(endpoint.protocol)[0]
+    if family == "MQTT":
         own: dict[str, Any] = {"clientid": f"heraldry-{name}", "cleansession": False}
-        endpoint = replace(endpoint, options=own | {**endpoint.options, "qos": 1})
-    return Connection(endpoint=endpoint, usage="consumer")
+        options = own | {**options, "qos": 1}
+    elif family == "AMQP":
+        options = {**options, "sendersettlemode": "unsettled", "distributionmode": "move"}
+    return Connection(endpoint=replace(endpoint, options=options), usage="consumer")
 
 
 def intake_name(endpoint: Endpoint) -> str:
