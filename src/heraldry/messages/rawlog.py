@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -155,6 +156,18 @@ class RawLog:
         draft = path.with_name(f".{reader}.{os.getpid()}")
         draft.write_text(f"{committed} {max(committed, read)}\n")
         draft.replace(path)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a reader a new name, once; until its next commit all that is there is kept for it.
+
+        What it had committed is not trusted: two readers may have had the old name.
+        """
+        folder = self.folder / READERS
+        if (folder / new).exists():
+            return
+        with suppress(FileNotFoundError):
+            (folder / old).replace(folder / new)
+        self.advance(new, self.begin(), self.progress(new)[1])
 
     def commit(self, reader: str, number: int) -> None:
         """A reader needs nothing before ``number``; what nobody needs is removed.

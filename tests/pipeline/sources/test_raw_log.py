@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from heraldry.messages.rawlog import RawLog, segments
 from heraldry.messages.rawlog_writer import RawLogWriter, SegmentLimits
 from heraldry.model.endpoint import Endpoint
 from heraldry.model.xid import Xid
+from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.intake import IntakeSource
 from heraldry.pipeline.sources.raw_log import (
@@ -107,6 +109,83 @@ def test_lag_is_what_was_not_read(tmp_path):
     assert source.lag().messages == 300
     RawLog(tmp_path).advance(source._reader, 100, 250)
     assert source.lag().messages == 50
+
+
+@pytest.mark.parametrize(
+    "spelled", ["ck", "./ck", "ck/", "x/../ck", "{here}/ck"], ids=["bare", "dot", "/", "..", "abs"]
+)
+def test_a_checkpoint_is_one_reader_however_it_is_spelled(tmp_path, monkeypatch, spelled):
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path / "log", 3)
+    given = RawLogSource("log", SETTINGS, spelled.format(here=tmp_path))
+    assert given._reader == RawLogSource("log", SETTINGS, "ck")._reader
+
+
+def test_two_jobs_that_spell_their_checkpoints_alike_are_two_readers(tmp_path, monkeypatch):
+    log = tmp_path / "log"
+    fill(log, 500)
+    readers = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        source = RawLogSource(str(log), SETTINGS, "state")
+        readers.append(stream(log, reader=source._reader))
+        Ledger.open("state")
+    ahead, behind = readers
+    assert ahead.initialOffset() == behind.initialOffset() == {"number": 0}
+    for number in (200, 400, 500):
+        ahead.commit({"number": number})
+    assert rows(behind, 0, 500) == [(number, line(number)) for number in range(500)]
+
+
+def before(checkpoint: str) -> str:
+    """The name that a reader had where its checkpoint was named as it was spelled."""
+    return sha256(checkpoint.encode()).hexdigest()[:16]
+
+
+def test_a_reader_of_an_earlier_version_is_taken_over_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path / "log", 500)
+    log = RawLog(tmp_path / "log")
+    Ledger.open("ck")  # the job has run
+    log.advance(before("ck"), 200, 300)
+    source = RawLogSource("log", SETTINGS, "ck")
+    assert [path.name for path in (log.folder / "readers").iterdir()] == [source._reader]
+    assert source.lag().messages == 200
+    again = stream(log.folder, reader=source._reader)
+    assert again.latestOffset({"number": 300}, ReadMaxRows(250)) == {"number": 500}
+    again.commit({"number": 300})
+    again.commit({"number": 500})
+    assert log.begin() == 300
+    assert RawLogSource("log", SETTINGS, "ck").lag().messages == 0
+    assert log.progress(source._reader) == (500, 500)
+
+
+def test_two_jobs_that_were_one_reader_keep_what_both_need(tmp_path, monkeypatch):
+    log = tmp_path / "log"
+    fill(log, 500)
+    RawLog(log).advance(before("state"), 400, 400)
+    sources = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        Ledger.open("state")
+        sources.append(RawLogSource(str(log), SETTINGS, "state"))
+    ahead, behind = (stream(log, reader=source._reader) for source in sources)
+    ahead.commit({"number": 400})
+    ahead.commit({"number": 500})
+    assert rows(behind, 0, 500) == [(number, line(number)) for number in range(500)]
+
+
+def test_a_new_job_takes_over_no_reader(tmp_path, monkeypatch):
+    """It could be that of a job in another folder, which spells its checkpoint alike."""
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path / "log", 500)
+    log = RawLog(tmp_path / "log")
+    log.advance(before("ck"), 200, 300)
+    source = RawLogSource("log", SETTINGS, "ck")
+    assert source.lag().messages == 500
+    assert log.progress(before("ck")) == (200, 300)
 
 
 def test_a_log_that_was_begun_anew_stops_the_job(tmp_path):

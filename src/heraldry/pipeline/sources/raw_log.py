@@ -20,6 +20,8 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 
 from heraldry.errors import RawLogError, UsageError
 from heraldry.messages.rawlog import Piece, RawLog
+from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.lines import Lines
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
@@ -57,8 +59,17 @@ class RawLogSource:
             raise UsageError(f"there is no raw log at {folder!r}", advice)
         self._log = RawLog(folder)
         self._limit = settings.max_per_batch or _BATCH
-        self._reader = sha256(checkpoint.encode()).hexdigest()[:16]
+        self._reader = self._named(checkpoint)
         self.name = self._log.source() or f"raw-log:{self._log.folder}"
+
+    def _named(self, checkpoint: str) -> str:
+        """The reader that a checkpoint is: one for every spelling of its place, and no other's."""
+        name = _hashed(Storage.open(checkpoint).url)
+        # Earlier versions hashed the place as it was spelled. Only a job that has run has such a
+        # name: with a checkpoint that is new it would be that of a job in another folder.
+        if Ledger.find(checkpoint) is not None:
+            self._log.rename(_hashed(checkpoint), name)
+        return name
 
     def open(self) -> AbstractContextManager[None]:
         """A log needs nothing to be held."""
@@ -195,6 +206,10 @@ class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def commit(self, end: dict[str, int]) -> None:
         """Nothing before this is asked for again."""
         self._log.commit(self._reader, end["number"])
+
+
+def _hashed(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def _cores(spark: SparkSession) -> int:
