@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -122,6 +123,41 @@ def test_a_job_that_does_not_stream_takes_what_there_is(mosquitto: Mosquitto, tm
     with source.open():
         assert source.lag().messages == 100
     assert len(tokens(tmp_path / "raw_log")) == 100
+
+
+def test_a_topic_that_is_never_silent_is_taken_for_a_while_and_lands(
+    mosquitto: Mosquitto, tmp_path
+):
+    url, sent, told = f"{mosquitto.address}/busy/#", [0], list[str]()
+    options = {"idle": "0.7", "longest": "2"}
+    settings = LandSettings(source=url, warehouse="lake", source_options=options)
+    source = IntakeSource(endpoint_of_url(url), settings, str(tmp_path))
+    begin(url, tmp_path / "raw_log")
+    ended = threading.Event()
+
+    def publish_steadily() -> None:
+        while not ended.is_set():
+            send(mosquitto.address, "busy/1", shop_messages(20, sent[0]))
+            sent[0] += 20
+
+    publisher = threading.Thread(target=publish_steadily)
+    publisher.start()
+    try:
+        begun = time.monotonic()
+        with source.open(told.append):
+            assert 1.5 < time.monotonic() - begun < 20
+            taken = source.lag().messages
+            assert taken
+            time.sleep(0.3)
+            assert source.lag().messages == taken  # nothing more is taken while it lands
+    finally:
+        ended.set()
+        publisher.join()
+    assert "the next run takes more: messages come without a pause of 0.7 s for 2 s" in told[-1]
+    assert sent[0] > taken
+    with source.open():  # the broker has kept the rest
+        pass
+    assert set(tokens(tmp_path / "raw_log")) == {f"m-{number}" for number in range(sent[0])}
 
 
 def check_kills(mosquitto: Mosquitto, folder: Path, kills: int) -> None:

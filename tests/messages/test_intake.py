@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -143,6 +144,35 @@ def test_idle_is_when_nothing_has_come(tmp_path):
         assert time.monotonic() - begun > 0.8
 
 
+def test_messages_that_never_pause_are_taken_for_a_bounded_time(tmp_path):
+    told: list[str] = []
+    with taking(tmp_path) as (intake, address), ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(intake.wait_until_idle, 1.0, 2.5, told.append)
+        time.sleep(0.5)  # nothing has come: the time does not run yet
+        begun = time.monotonic()
+        while not waiting.done():
+            assert post(address, b"1") == 204
+            time.sleep(0.05)
+        assert 2.3 < time.monotonic() - begun < 10
+        assert waiting.result() == "messages come without a pause of 1 s for 2.5 s"
+    assert told
+    assert all(re.fullmatch(r"\d+ messages taken in, [012]/2 s", one) for one in told)
+
+
+def test_silence_comes_first(tmp_path):
+    with taking(tmp_path) as (intake, address):
+        post(address, b"1")
+        assert intake.wait_until_idle(0.3, 60.0) is None
+
+
+def test_a_full_log_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("heraldry.messages.intake._LOOK_EVERY", 5)
+    with taking(tmp_path, limits=IntakeLimits(unread=4)) as (intake, address):
+        for number in range(5):
+            assert post(address, b"%d" % number) == 204
+        assert intake.wait_until_idle(20.0) == "4 messages in the log are unread"
+
+
 def test_a_source_that_cannot_be_reached_is_told_at_the_start(tmp_path):
     with (
         RawLogWriter(tmp_path) as log,
@@ -198,7 +228,7 @@ def amqp(**options) -> Endpoint:
 
 
 def test_options_that_a_source_does_not_have():
-    with pytest.raises(UsageError, match=r"no option 'speed'.*clientid.*idle"):
+    with pytest.raises(UsageError, match=r"no option 'speed'.*clientid.*idle, longest"):
         intake_endpoint(mqtt(), {"speed": "2"})
     stream = Endpoint(
         xid=Xid.parse("/endpoints/n"),

@@ -7,6 +7,7 @@ with RawLogWriter("log") as log, Intake(connection, log) as intake:
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -61,6 +62,8 @@ class Intake:
         self._on_event = on_event
         self._reading = RawLog(log.folder)
         self._last = time.monotonic()
+        self._first: float | None = None
+        self._is_full = False
         self._rated = (self._last, 0)
         self._opened = threading.Event()
         self._refused: BaseException | None = None
@@ -100,12 +103,29 @@ class Intake:
         self._rated = (now, self.taken)
         return (self.taken - before) / max(now - since, 1e-9)
 
-    def wait_until_idle(self, seconds: float) -> None:
-        """Wait until nothing has come for so long; raises what keeps messages from coming."""
-        while (rest := self._last + seconds - time.monotonic()) > 0:
-            time.sleep(min(rest, 0.1))
+    def wait_until_idle(
+        self, seconds: float, longest: float = math.inf, tell: OnEvent = lambda text: None
+    ) -> str | None:
+        """Wait until nothing has come for so long: None, or why that was not waited for.
+
+        Others publish for ever: ``longest`` seconds after the first message it is enough, and so
+        it is with too much unread in the log. Raises what keeps messages from coming. ``tell``
+        hears once a second how far it is.
+        """
+        told = time.monotonic()
+        while (rest := self._last + seconds - (now := time.monotonic())) > 0:
             if self.failure is not None:
                 raise self.failure
+            if self._is_full:
+                return f"{self._limits.unread:,} messages in the log are unread"
+            since = 0.0 if self._first is None else now - self._first
+            if since >= longest:
+                return f"messages come without a pause of {seconds:g} s for {longest:g} s"
+            if now - told >= 1.0 and since:
+                told = now
+                tell(f"{self.taken:,} messages taken in, {since:.0f}/{longest:.0f} s")
+            time.sleep(min(rest, 0.1))
+        return None
 
     def _serve(self) -> None:
         with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
@@ -156,6 +176,7 @@ class Intake:
                 lines = raw_lines(delivery.raw)
                 commit.add(lines, delivery)
                 self._last = time.monotonic()
+                self._first = self._first or self._last
                 self.taken += 1
                 if commit.is_full:
                     await commit.room()
@@ -176,8 +197,12 @@ class Intake:
         if most is None or self._reading.unread() < most:
             return
         self._on_event(f"intake: waits, {most} messages in the log are unread")
-        while self._reading.unread() >= most:
-            await asyncio.sleep(_LOOK_SECONDS)
+        self._is_full = True
+        try:
+            while self._reading.unread() >= most:
+                await asyncio.sleep(_LOOK_SECONDS)
+        finally:
+            self._is_full = False
         self._on_event("intake: goes on")
 
     async def _wait(self, seconds: float) -> None:

@@ -41,7 +41,7 @@ def intake_endpoint(endpoint: Endpoint, options: Mapping[str, str]) -> Endpoint:
         raise UsageError(told, "name it directly: heraldry land --from URL")
     for name in options:
         if name not in OPTIONS[family]:
-            known = ", ".join((*OPTIONS[family], "idle"))
+            known = ", ".join((*OPTIONS[family], "idle", "longest"))
             raise UsageError(f"the source has no option {name!r}", f"it has {known}")
     protocol = endpoint.protocol
     if "version" in options:

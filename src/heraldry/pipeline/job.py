@@ -156,7 +156,7 @@ class LandJob:
         remote, master = self._settings.remote, self._settings.master
         there = RemoteQuery(self._lander, self._totals, self._observers) if remote else None
         # Before Spark starts: a server that is away is told at once.
-        with self._source.open():
+        with self._source.open(self._observers.event):
             if remote:
                 spark = open_remote(remote)
             else:

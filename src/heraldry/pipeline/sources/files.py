@@ -20,7 +20,7 @@ from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.file_lines import LineCounter
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_paths
 from heraldry.pipeline.sources.file_sizes import GUESS, bytes_for
-from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
+from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 from heraldry.pipeline.sources.stored_files import FORMAT, StoredFilesDataSource
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class FilesSource:
         self._folder, self._limit = folder, settings.max_per_batch
         self._checkpoint = settings.checkpoint or Storage.open(settings.warehouse).join(CHECKPOINT)
 
-    def open(self) -> AbstractContextManager[None]:
+    def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
         """Files need nothing to be held."""
         return nullcontext()
 

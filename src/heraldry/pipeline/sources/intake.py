@@ -5,28 +5,28 @@ The job takes messages in while it runs, and acknowledges them once they are dur
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from heraldry.errors import UsageError
-from heraldry.messages.intake import Intake, IntakeLimits
+from heraldry.messages.intake import Intake
 from heraldry.messages.intake_connection import intake_connection, intake_endpoint, intake_name
 from heraldry.messages.rawlog_writer import RawLogWriter
 from heraldry.model.endpoint import Endpoint
 from heraldry.model.formats import protocol_family
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.raw_log import RawLogSource
-from heraldry.pipeline.sources.source import Guarantee
+from heraldry.pipeline.sources.source import Guarantee, Tell, unheard
 
 FOLDER = "raw_log"
 """The folder of the log in a checkpoint."""
 IDLE_SECONDS = 2.0
 """So long nothing must come before a job that does not stream has everything: option ``idle``."""
+LONGEST_SECONDS = 60.0
+"""So long after the first message such a job takes more, if they never end: option ``longest``."""
 
-_LOG = logging.getLogger("heraldry.intake")
 _IDENTITY = "number in the log"
 _REPEATS = Guarantee(
     replayable=False, repeats=True, ordered="as the server sends", identity=_IDENTITY
@@ -45,7 +45,8 @@ class IntakeSource(RawLogSource):
 
     def __init__(self, endpoint: Endpoint, settings: LandSettings, checkpoint: str) -> None:
         options = dict(settings.source_options)
-        self._idle = _seconds(options.pop("idle", None))
+        self._idle = _seconds(options, "idle", IDLE_SECONDS)
+        self._longest = _seconds(options, "longest", LONGEST_SECONDS)
         self._endpoint = intake_endpoint(endpoint, options)
         folder = settings.raw_log or os.path.join(checkpoint, FOLDER)
         if "://" in folder:
@@ -57,29 +58,32 @@ class IntakeSource(RawLogSource):
         self.name = intake_name(endpoint)
         self._stream = settings.stream
 
-    def open(self) -> AbstractContextManager[None]:
-        """Take messages in: as long as the job streams, else until no more come."""
-        return self._taking()
+    def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
+        """Take messages in: as long as the job streams, else what comes within bounds."""
+        return self._taking(tell)
 
     @contextmanager
-    def _taking(self) -> Iterator[None]:
-        limits = IntakeLimits() if self._stream else IntakeLimits(unread=None)
+    def _taking(self, tell: Tell) -> Iterator[None]:
         with RawLogWriter(self._log.folder, source=self.name) as log:
             connection = intake_connection(self._endpoint, log.name)
-            intake = Intake(connection, log, limits=limits, on_event=_LOG.warning)
-            with intake:
+            with Intake(connection, log, on_event=tell) as intake:
                 if self._stream:
                     yield
                     return
-                intake.wait_until_idle(self._idle)
+                ended = intake.wait_until_idle(self._idle, self._longest, tell)
+            if ended is not None:
+                tell(f"{intake.taken:,} messages taken in, the next run takes more: {ended}")
             yield
 
 
-def _seconds(given: str | None) -> float:
+def _seconds(options: dict[str, str], name: str, default: float) -> float:
+    """An option in seconds, which is taken out."""
+    given = options.pop(name, None)
     try:
-        seconds = IDLE_SECONDS if given is None else float(given)
+        seconds = default if given is None else float(given)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
-        raise UsageError(f"the source option idle is {given!r}", "write seconds, such as idle=2")
+        told = f"the source option {name} is {given!r}"
+        raise UsageError(told, f"write seconds, such as {name}={default:g}")
     return seconds

@@ -37,7 +37,7 @@ from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.lines import Lines
 from heraldry.pipeline.sources.opening_options import refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag
-from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
+from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 
 try:
     from heraldry.messages.transports.nats import PORTS
@@ -123,7 +123,7 @@ class JetStreamSource:
         self.name = str(replace(first, path=state.stream))
         self._spark: SparkSession | None = None
 
-    def open(self) -> AbstractContextManager[None]:
+    def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
         """Each batch has its own connections."""
         return nullcontext()
 

@@ -37,7 +37,7 @@ from heraldry.pipeline.sources.kafka_access import client_options, reach
 from heraldry.pipeline.sources.kafka_lines import COLUMNS, KafkaLines
 from heraldry.pipeline.sources.opening_options import DETAILS, refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag
-from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
+from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -82,7 +82,7 @@ class KafkaSource:
         asked = next(iter(_asked(connection).values()))
         self.name = f"{self._server}/{asked}"
 
-    def open(self) -> AbstractContextManager[None]:
+    def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
         """The connector holds its own connections; that there is a broker is seen first.
 
         A driver elsewhere may reach one that cannot be reached from here.

@@ -24,7 +24,7 @@ from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.lines import Lines
-from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory
+from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,7 +71,7 @@ class RawLogSource:
             self._log.rename(_hashed(checkpoint), name)
         return name
 
-    def open(self) -> AbstractContextManager[None]:
+    def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
         """A log needs nothing to be held."""
         return nullcontext()
 

@@ -1,14 +1,14 @@
 """What every source offers: a streaming frame of raw rows, and how a worker makes lines of them.
 
 source = open_source("kafka://broker:9092/orders", catalog, settings)
-with source.open():                    # begins to take in, where the source needs that
+with source.open(print):               # begins to take in, where the source needs that
     rows = source.read(spark)          # a streaming frame; its columns are the source's own
     ...                                # in a worker: source.reader().lines(batches) -> Lines
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -19,6 +19,14 @@ from heraldry.pipeline.sources.lines import Lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+Tell = Callable[[str], None]
+"""Hears what goes on in a source, in words; from any thread."""
+
+
+def unheard(text: str) -> None:
+    """Nobody listens."""
 
 
 class LineReader(Protocol):
@@ -67,7 +75,7 @@ class Source(Protocol):
     packages: tuple[str, ...]
     """Maven coordinates that the session must have before it starts."""
 
-    def open(self) -> AbstractContextManager[None]:
+    def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
         """Hold what the source needs while it is read: connections, the raw log, its lock."""
 
     def read(self, spark: SparkSession) -> DataFrame:
