@@ -126,6 +126,34 @@ def test_a_token_is_demanded_and_never_kept(door):
     assert "s3cret" not in repr(door.settings)
 
 
+@pytest.mark.parametrize("content", ["text/plain", BATCH])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "api-key", "apikey"),
+        *("X-Access-Token", "X-Auth-Token", "Ocp-Apim-Subscription-Key", "aeg-sas-key"),
+        *("X-Functions-Key", "X-Goog-Api-Key", "X-Amz-Security-Token", "X-Gitlab-Token"),
+    ],
+)
+def test_headers_that_let_senders_in_are_never_kept(door, name, content):
+    body = json.dumps([EVENT]).encode()
+    assert door.post("/in?a=1", body, (name, "s3cret"), ("Content-Type", content)).status == 202
+    (kept,) = door.lines()
+    assert b"s3cret" not in kept
+    assert name.lower().encode() not in kept.lower()
+
+
+@pytest.mark.parametrize(
+    "name", ["access_token", "Access_Token", "access%5Ftoken", "api_key", "api-key", "apikey"]
+)
+def test_parameters_that_let_senders_in_are_never_kept(door, name):
+    assert door.post(f"/in?a=1&{name}=s3cret&{name}=s3cret&token=2", b"x").status == 202
+    (kept,) = door.lines()
+    assert b"s3cret" not in kept
+    assert json.loads(kept)["metadata"]["query"] == {"a": "1", "token": "2"}
+    assert json.loads(kept)["metadata"]["path"] == "/in"
+
+
 def test_a_full_disk_takes_nothing(door, monkeypatch):
     def full(handle, data):
         raise OSError(28, "No space left on device")

@@ -32,7 +32,16 @@ HEALTH: Final = "/healthz"
 METRICS: Final = "/metrics"
 
 _PROBLEM = (b"content-type", b"application/problem+json")
-_SECRET = (b"authorization", b"proxy-authorization", b"cookie")
+_SECRET_HEADERS = frozenset(
+    (
+        *("authorization", "proxy-authorization", "x-authorization", "cookie"),
+        *("x-api-key", "api-key", "apikey", "x-apikey", "x-goog-api-key", "x-functions-key"),
+        *("ocp-apim-subscription-key", "aeg-sas-key", "aeg-sas-token", "x-amz-security-token"),
+        *("x-access-token", "x-auth-token", "x-auth-key", "x-gitlab-token"),
+    )
+)
+"""How senders are let in, here or by who stands before us: no part of a message."""
+_SECRET_PARAMETERS = frozenset(("access_token", "api_key", "api-key", "apikey", "subscription-key"))
 _WITHOUT = ("GET", "HEAD")
 _Waiting = asyncio.Future[RawLogError | None]
 
@@ -215,11 +224,9 @@ def _message(scope: Scope, body: bytes) -> http.HttpMessage:
     if scope["query_string"]:
         target += "?" + scope["query_string"].decode("latin-1")
     path, query = split("", target) or ("/", ())
-    headers = tuple(
-        (name.decode("latin-1"), _text(value))
-        for name, value in scope["headers"]
-        if name not in _SECRET
-    )
+    query = tuple(pair for pair in query if pair[0].lower() not in _SECRET_PARAMETERS)
+    named = ((name.decode("latin-1"), _text(value)) for name, value in scope["headers"])
+    headers = tuple(pair for pair in named if pair[0].lower() not in _SECRET_HEADERS)
     typed = any(name == "content-type" for name, _ in headers)
     # HTTP tells no body from an empty one, unless a type says that there is one.
     content = body if body or typed else None
