@@ -151,12 +151,52 @@ def test_metrics_are_offered_where_it_is_said() -> None:
             assert answer.read() == b"starting\n"
 
 
-def test_a_host_for_metrics_needs_a_port(here: Path, examples: Path) -> None:
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        pytest.param(
+            ["--interval", "5"],
+            "--interval is for a job that streams: add --stream, or leave it out",
+            id="interval",
+        ),
+        pytest.param(
+            ["--master", "local[1]", "--remote", "sc://h:1"],
+            "a job runs by --master or by --remote, not by both: leave out one "
+            "(HERALDRY_REMOTE is --remote too)",
+            id="master-and-remote",
+        ),
+        pytest.param(
+            ["--metrics-host", "0.0.0.0"],
+            "--metrics-host needs a port: give --metrics-port, too",
+            id="metrics-host",
+        ),
+        pytest.param(
+            ["--raw-log", "log"],
+            "files:inbox can be read again, and needs no raw log: leave out --raw-log "
+            "(HERALDRY_RAW_LOG)",
+            id="raw-log",
+        ),
+    ],
+)
+def test_options_that_would_have_no_effect(
+    here: Path, examples: Path, typed: list[str], told: str
+) -> None:
+    write("inbox/1.jsonl", EVENT)
     land = ("land", "--catalog", str(examples / "orders"), "--from", "files:inbox", "--to", "lake")
-    result = invoke(*land, "--metrics-host", "0.0.0.0")
+    result = invoke(*land, *typed)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "heraldry: --metrics-host needs a port: give --metrics-port, too\n"
+    assert result.stderr == f"heraldry: {told}\n"
     assert not (here / "lake").exists()
+
+
+def test_variables_may_hold_what_is_for_other_jobs(
+    here: Path, examples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERALDRY_INTERVAL", "5")
+    monkeypatch.setenv("HERALDRY_MASTER", "local[1]")
+    land = ("land", "--catalog", str(examples / "orders"), "--from", "files:inbox", "--to", "lake")
+    result = invoke(*land, "--remote", "sc://h:1")
+    assert (result.exit_code, "inbox" in result.stderr) == (2, True), result.stderr
 
 
 @pytest.mark.parametrize("command", ["tables", "dead-letters"])

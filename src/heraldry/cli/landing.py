@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
 
 from heraldry.cli.opening import catalogs
 from heraldry.cli.settings import option
@@ -57,6 +60,7 @@ def landing_settings(given: dict[str, Any], catalog: Catalog) -> LandSettings:
     from heraldry.messages.catalog import MessageCatalog
     from heraldry.pipeline.settings import LandSettings
 
+    _refuse_unused(given)
     opened = MessageCatalog(catalog)
     given["only"] = tuple(opened[xid].xid for xid in given.get("only", ()))
     given["breaker"] = _share(given["breaker"])
@@ -87,6 +91,19 @@ def observed(given: dict[str, Any]) -> Iterator[tuple[Progress, list[Observer]]]
         if target is not None:
             found.append(Lineage(target, tell=progress.event))
         yield progress, found
+
+
+def _refuse_unused(given: Mapping[str, Any]) -> None:
+    """UsageError for what was typed and would have no effect.
+
+    Variables and the file of settings may hold it for other jobs.
+    """
+    source_of = click.get_current_context().get_parameter_source
+    if source_of("interval") is ParameterSource.COMMANDLINE and not given.get("stream"):
+        raise UsageError("--interval is for a job that streams", "add --stream, or leave it out")
+    if source_of("master") is ParameterSource.COMMANDLINE and given["remote"]:
+        told = "a job runs by --master or by --remote, not by both"
+        raise UsageError(told, "leave out one (HERALDRY_REMOTE is --remote too)")
 
 
 def _share(text: str) -> float | None:

@@ -170,6 +170,32 @@ def test_an_endpoint_that_is_not_there(tmp_path: Path) -> None:
         opened("endpoint:shop-kafkas", tmp_path)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "files:{here}",
+        "raw-log:{here}",
+        "kafka://broker:9092/orders",
+        "nats+jetstream://127.0.0.1:9/ORDERS",
+        "endpoint:shop-kafka",
+    ],
+)
+def test_a_raw_log_beside_what_can_be_read_again(url: str, tmp_path: Path) -> None:
+    given = url.format(here=tmp_path)
+    settings = replace(SETTINGS, source=given, raw_log=str(tmp_path / "log"))
+    with pytest.raises(UsageError) as caught:
+        open_source(given, catalog=SHOP, settings=settings, checkpoint=str(tmp_path / "cp"))
+    assert str(caught.value).startswith(f"{given} can be read again, and needs no raw log: ")
+
+
+def test_the_raw_log_that_is_the_source(tmp_path: Path) -> None:
+    """One variable may name the log for `heraldry intake` and for the job that lands it."""
+    url = f"raw-log:{tmp_path}/"
+    settings = replace(SETTINGS, source=url, raw_log=str(tmp_path))
+    source = open_source(url, catalog=SHOP, settings=settings, checkpoint=str(tmp_path / "cp"))
+    assert isinstance(source, RawLogSource)
+
+
 # --- endpoints
 
 

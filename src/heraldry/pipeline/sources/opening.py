@@ -23,7 +23,7 @@ from heraldry.model.catalog import Catalog
 from heraldry.model.endpoint import Endpoint, endpoint_of
 from heraldry.model.formats import protocol_family
 from heraldry.pipeline.settings import LandSettings
-from heraldry.pipeline.sources.opening_options import DETAILS, refuse_strange
+from heraldry.pipeline.sources.opening_options import DETAILS, refuse_raw_log, refuse_strange
 from heraldry.pipeline.sources.source import Source
 
 KINDS = ("files:DIR", "raw-log:DIR", "endpoint:XID", *(f"{scheme}://..." for scheme in SCHEMES))
@@ -38,11 +38,13 @@ def open_source(url: str, *, catalog: Catalog, settings: LandSettings, checkpoin
             from heraldry.pipeline.sources.files import FilesSource
 
             refuse_strange(settings.source_options, ())
+            refuse_raw_log(settings)
             return FilesSource(rest, settings)
         case "raw-log" if rest:
             from heraldry.pipeline.sources.raw_log import RawLogSource
 
             refuse_strange(settings.source_options, ())
+            refuse_raw_log(settings, rest)
             return RawLogSource(rest, settings, checkpoint)
         case "endpoint" if rest:
             endpoint, settings = _completed(endpoint_of(catalog, rest), settings)
@@ -62,10 +64,12 @@ def source_of(endpoint: Endpoint, settings: LandSettings, checkpoint: str) -> So
     if family == "KAFKA":
         from heraldry.pipeline.sources.kafka import KafkaSource
 
+        refuse_raw_log(settings)
         return KafkaSource(endpoint, settings)
     if family == "NATS" and is_jetstream(endpoint):
         from heraldry.pipeline.sources.jetstream import JetStreamSource
 
+        refuse_raw_log(settings)
         return JetStreamSource(endpoint, settings)
     if family == "HTTP":
         told = f"{endpoint.xid} is reached over HTTP, where messages are sent to us"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 
 from heraldry.errors import UsageError
+from heraldry.pipeline.settings import LandSettings
 
 DETAILS = ("security.protocol", "sasl.mechanism")
 """What a catalog says of servers beside their addresses."""
@@ -17,6 +19,15 @@ def refuse_strange(given: Mapping[str, str], known: Iterable[str], prefix: str =
         if name not in wanted and not name.startswith(prefix):
             has = f"it has {', '.join(wanted)}" if wanted else "it takes none"
             raise UsageError(f"the source has no option {name!r}", has)
+
+
+def refuse_raw_log(settings: LandSettings, source: str = "") -> None:
+    """UsageError for a raw log beside a source that can be read again, save that it is the log."""
+    given = settings.raw_log
+    if given is None or (source and os.path.abspath(given) == os.path.abspath(source)):
+        return
+    told = f"{settings.source.partition('?')[0]} can be read again, and needs no raw log"
+    raise UsageError(told, "leave out --raw-log (HERALDRY_RAW_LOG)")
 
 
 def whole_option(given: Mapping[str, str], name: str, low: int, high: int) -> int | None:
