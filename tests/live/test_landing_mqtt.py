@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import threading
 import time
@@ -19,7 +20,8 @@ from heraldry.messages.rawlog_writer import RawLogWriter
 from heraldry.messages.source_url import endpoint_of_url
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.intake import IntakeSource
-from tests.live.intake_process import intake, publish, tokens
+from tests.conftest import ROOT
+from tests.live.intake_process import intake, publish, tokens, url_of
 from tests.live.landing_kills import Landing, killed_landings, shop_messages
 from tests.live.servers.mosquitto import Mosquitto, broker
 from tests.live.servers.server import free_port
@@ -110,6 +112,23 @@ def test_an_intake_that_is_killed_loses_nothing(mosquitto: Mosquitto, tmp_path):
     found = tokens(log)
     assert set(found) == {f"m-{number}" for number in range(8000)}
     assert len(found) < 8000 + 4 * 2000
+
+
+def test_an_endpoint_of_a_catalog_is_taken_from(mosquitto: Mosquitto, tmp_path):
+    document, log = (
+        json.loads((ROOT / "examples/shop/shop.xreg.json").read_text()),
+        tmp_path / "log",
+    )
+    options = document["endpoints"]["shop-mqtt"]["protocoloptions"]
+    options |= {"endpoints": [{"uri": mosquitto.address}], "topicfilter": "named/{shop}/#"}
+    catalog = tmp_path / "shop.xreg.json"
+    catalog.write_text(json.dumps(document))
+    source = ("--from", "endpoint:shop-mqtt", "--source-option", "shop=lisbon")
+    with intake(log, "--catalog", str(catalog), *source) as process:
+        assert url_of(process) == f"{mosquitto.address}/named/lisbon/#"
+        send(mosquitto.address, "named/lisbon/1", shop_messages(10))
+        _wait(log, 10)
+    assert tokens(log) == [f"m-{number}" for number in range(10)]
 
 
 def test_a_job_that_does_not_stream_takes_what_there_is(mosquitto: Mosquitto, tmp_path):

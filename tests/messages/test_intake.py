@@ -229,7 +229,9 @@ def amqp(**options) -> Endpoint:
 
 def test_options_that_a_source_does_not_have():
     with pytest.raises(UsageError, match=r"no option 'speed'.*clientid.*idle, longest"):
-        intake_endpoint(mqtt(), {"speed": "2"})
+        intake_endpoint(mqtt(), {"speed": "2"}, ("idle", "longest"))
+    with pytest.raises(UsageError, match=r"no option 'speed': it takes none"):
+        intake_endpoint(amqp(), {"speed": "2"})
     stream = Endpoint(
         xid=Xid.parse("/endpoints/n"),
         protocol="NATS",

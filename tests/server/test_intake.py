@@ -70,6 +70,17 @@ def test_a_post_is_a_message_with_its_path_query_and_headers(door):
     }
 
 
+def test_below_a_path_messages_have_what_follows_it(door):
+    door.settings = IntakeSettings(path="/hooks%2F1")
+    answers = [door.post(path, b"x").status for path in ("/hooks%2F1", "/hooks%2F1/a?b=1")]
+    assert answers == [202, 202]
+    elsewhere = ("/", "/hooks/1", "/hooks%2F10", "/a/hooks%2F1")
+    assert [door.post(path, b"x").status for path in elsewhere] == [404] * 4
+    assert door.call("OPTIONS", "/").status == 404
+    assert door.call("GET", "/metrics").status == 200
+    assert [one.metadata["path"] for one in door.messages()] == ["/", "/a"]
+
+
 def test_events_in_binary_and_structured_mode(door):
     attributes = [(f"ce-{name}", str(EVENT[name])) for name in ("specversion", "id", "type")]
     door.post("/", b'{"a":1}', *attributes, ("ce-source", "/s"), ("Content-Type", "text/json"))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from heraldry.cli.opening import cache_option
 from heraldry.cli.output import plural, progress, write_json
 from heraldry.cli.settings import example, option
 from heraldry.errors import UsageError
 
 if TYPE_CHECKING:
+    from heraldry.cli.intake_source import Door
     from heraldry.messages.rawlog_writer import RawLogWriter
+    from heraldry.model.endpoint import Endpoint
 
 _TOLD_SECONDS = 10.0
 
@@ -32,7 +35,13 @@ _TOLD_SECONDS = 10.0
     envvar="HERALDRY_RAW_LOG",
     help="The folder of the log; it is made when it is not there.",
 )
-@option("from", help="A broker to take from: mqtt://, amqp:// or nats://. [default: listen, HTTP]")
+@option(
+    "from",
+    help="A broker to take from, mqtt://, amqp:// or nats://, or endpoint:XID."
+    " [default: listen, HTTP]",
+)
+@option("catalog", help="The catalog of endpoint:XID: a document, a folder or a registry's URL.")
+@cache_option
 @option("source-option")
 @option("host")
 @option("port")
@@ -58,46 +67,68 @@ _TOLD_SECONDS = 10.0
 def command(
     folder: str,
     source: str | None,
+    catalog: tuple[str, ...],
     source_option: tuple[str, ...],
     host: str,
     port: int,
-    max_body: int,
-    token_env: str | None,
-    keep_invalid: bool,
     output: str,
+    **given: Any,
 ) -> None:
     """Take messages in until interrupted, and keep them for `heraldry land --from raw-log:DIR`.
 
     Over HTTP every POST is a message, or a batch of events; 202 is answered once it is durable.
-    With --from, messages are taken from a broker and acknowledged once they are durable. A log
-    has one writer; any number of jobs may read it, and what all of them have landed is removed.
+    With --from, messages are taken from a broker and acknowledged once they are durable, or
+    listened for at the address of an HTTP endpoint. A log has one writer; any number of jobs may
+    read it, and what all of them have landed is removed.
     """
+    from heraldry.cli.intake_source import door_of, is_http, open_endpoint, refuse_catalog
+
+    endpoint = None
     if source is not None:
-        _take(folder, source, source_option, output)
-        return
+        endpoint = open_endpoint(source, catalog, source_option)
+        if not is_http(endpoint):
+            _take(folder, endpoint, output)
+            return
+    elif source_option:
+        raise UsageError("options are those of a source", "name it: --from mqtt://HOST/FILTER")
+    else:
+        refuse_catalog()
+    door = door_of(endpoint, host, port)
+    _listen(folder, endpoint, door, output, **given)
+
+
+def _listen(
+    folder: str,
+    endpoint: Endpoint | None,
+    door: Door,
+    output: str,
+    *,
+    max_body: int,
+    token_env: str | None,
+    keep_invalid: bool,
+) -> None:
+    """Take what is posted."""
+    from heraldry.messages.intake_connection import intake_name
     from heraldry.messages.rawlog_writer import RawLogWriter
     from heraldry.server.intake import IntakeApp, IntakeSettings
     from heraldry.server.running import address, end_on_sigterm, listen, run
 
-    if source_option:
-        raise UsageError("options are those of a broker", "name it: --from mqtt://HOST/FILTER")
     end_on_sigterm()
-    token = _token(token_env)
-    settings = IntakeSettings(max_body=max_body, token=token, keep_invalid=keep_invalid)
-    with RawLogWriter(folder) as log, listen(host, port) as listening:
-        _tell(output, address(listening), log)
+    settings = IntakeSettings(
+        path=door.path, max_body=max_body, token=_token(token_env), keep_invalid=keep_invalid
+    )
+    name = None if endpoint is None else intake_name(endpoint)
+    with RawLogWriter(folder, source=name) as log, listen(door.host, door.port) as listening:
+        _tell(output, address(listening) + door.path, log)
         run(IntakeApp(log, settings), listening)
 
 
-def _take(folder: str, url: str, options: tuple[str, ...], output: str) -> None:
+def _take(folder: str, endpoint: Endpoint, output: str) -> None:
     """Take from a broker; every now and then say how many have come."""
-    from heraldry.cli.making import pair
     from heraldry.messages.intake import Intake
-    from heraldry.messages.intake_connection import intake_connection, intake_endpoint, intake_name
+    from heraldry.messages.intake_connection import intake_connection, intake_name
     from heraldry.messages.rawlog_writer import RawLogWriter
-    from heraldry.messages.source_url import endpoint_of_url
 
-    endpoint = intake_endpoint(endpoint_of_url(url), dict(map(pair, options)))
     name = intake_name(endpoint)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

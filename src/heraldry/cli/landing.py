@@ -65,8 +65,19 @@ def landing_settings(given: dict[str, Any], catalog: Catalog) -> LandSettings:
     given["only"] = tuple(opened[xid].xid for xid in given.get("only", ()))
     given["breaker"] = _share(given["breaker"])
     given["warehouse"] = given.pop("to")
-    given["source_options"] = dict(map(_pair, given.pop("source_option")))
+    given["source_options"] = source_options(given.pop("source_option"))
     return LandSettings(**given)
+
+
+def source_options(texts: Sequence[str]) -> dict[str, str]:
+    """What ``--source-option`` was given, by name."""
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--source-option {text} has no value", "write NAME=VALUE")
+        found[name] = value
+    return found
 
 
 @contextmanager
@@ -116,10 +127,3 @@ def _share(text: str) -> float | None:
     if not 0 <= share <= 1:
         raise UsageError(f"--breaker {text} is no share", "give a number from 0 to 1, or off")
     return share
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise UsageError(f"--source-option {text} has no value", "write NAME=VALUE")
-    return name, value

@@ -22,10 +22,14 @@ def _keep(ctx: click.Context, parameter: click.Parameter, folder: str | None) ->
     ctx.meta[_CACHE] = folder
 
 
+def cache_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that says where copies of fetched catalogs are kept."""
+    return option("catalog-cache", expose_value=False, callback=_keep)(command)
+
+
 def fetch_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options about what may be fetched for a catalog, and where copies are kept."""
-    cache = option("catalog-cache", expose_value=False, callback=_keep)
-    return option("allow")(cache(command))
+    return option("allow")(cache_option(command))
 
 
 def catalog_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -30,9 +30,12 @@ _PLACES = {
 }
 
 
-def intake_endpoint(endpoint: Endpoint, options: Mapping[str, str]) -> Endpoint:
+def intake_endpoint(
+    endpoint: Endpoint, options: Mapping[str, str], also: tuple[str, ...] = ()
+) -> Endpoint:
     """An endpoint with options set from outside; UsageError for what it does not have.
 
+    ``also`` are those that its user has, told to who asks for another.
     What can be read again by itself is refused: a raw log would only make it slower.
     """
     family = protocol_family(endpoint.protocol)[0]
@@ -41,8 +44,9 @@ def intake_endpoint(endpoint: Endpoint, options: Mapping[str, str]) -> Endpoint:
         raise UsageError(told, "name it directly: heraldry land --from URL")
     for name in options:
         if name not in OPTIONS[family]:
-            known = ", ".join((*OPTIONS[family], "idle", "longest"))
-            raise UsageError(f"the source has no option {name!r}", f"it has {known}")
+            known = ", ".join((*OPTIONS[family], *also))
+            has = f"it has {known}" if known else "it takes none"
+            raise UsageError(f"the source has no option {name!r}", has)
     protocol = endpoint.protocol
     if "version" in options:
         protocol = f"{family}/{options['version']}"

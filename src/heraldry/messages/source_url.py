@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from heraldry.errors import TemplateError, UsageError
 from heraldry.messages.template import Template
+from heraldry.messages.transports.address import placeholders
 from heraldry.model.endpoint import Endpoint
 from heraldry.model.formats import fold
 from heraldry.model.xid import Xid
@@ -108,6 +109,15 @@ def filled_endpoint(endpoint: Endpoint, values: Mapping[str, str]) -> Endpoint:
         addresses=tuple(_filled(one, values) for one in endpoint.addresses),
         options={name: _filled(one, values) for name, one in endpoint.options.items()},
     )
+
+
+def completed_endpoint(
+    endpoint: Endpoint, given: Mapping[str, str]
+) -> tuple[Endpoint, dict[str, str]]:
+    """The endpoint with its placeholders filled, and what was given that is none of them."""
+    names = placeholders(endpoint)
+    rest = {name: value for name, value in given.items() if name not in names}
+    return filled_endpoint(endpoint, given), rest
 
 
 _WORDS = {"topic": "topic", "topicfilter": "topic filter", "node": "address"} | {

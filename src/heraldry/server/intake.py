@@ -1,6 +1,6 @@
 """Taking messages in over HTTP: an answer of 202 means that they are durable in the raw log.
 
-Events in binary, structured and batch mode, and any other post, on any path.
+Events in binary, structured and batch mode, and any other post, on any path or below one.
 """
 
 from __future__ import annotations
@@ -51,9 +51,11 @@ class IntakeSettings:
     """``token``: what a sender must show as ``Authorization: Bearer``; None: nothing.
 
     ``keep_invalid``: what says it is a batch of events and is none is kept as one message, which
-    becomes a dead letter; else it is refused.
+    becomes a dead letter; else it is refused. ``path``: messages are posted below it, and theirs
+    is what follows it.
     """
 
+    path: str = ""
     max_body: int = 16 * 1024 * 1024
     token: str | None = field(default=None, repr=False)
     keep_invalid: bool = False
@@ -120,6 +122,8 @@ class IntakeApp:
         method, path = scope["method"], scope["path"]
         if method in _WITHOUT and path in (HEALTH, METRICS):
             return self._service(path)
+        if not self._is_here(scope):
+            return Reply(404, "Messages are not taken here.")
         if method == "OPTIONS":
             return _handshake(scope)
         if method != "POST":
@@ -135,7 +139,7 @@ class IntakeApp:
 
     async def _take(self, scope: Scope, body: bytes) -> Reply:
         try:
-            lines = self._lines(_message(scope, body))
+            lines = self._lines(_message(scope, self._settings.path, body))
         except (MessageError, ValueError) as error:
             return Reply(400, str(error))
         waiting: _Waiting = asyncio.get_running_loop().create_future()
@@ -156,6 +160,11 @@ class IntakeApp:
             if not self._settings.keep_invalid:
                 raise
         return [raw_line(raw)]
+
+    def _is_here(self, scope: Scope) -> bool:
+        start = self._settings.path
+        path: str = scope["raw_path"].decode("latin-1")
+        return not start or path == start or path.startswith(f"{start}/")
 
     def _is_let_in(self, scope: Scope) -> bool:
         token = self._settings.token
@@ -218,12 +227,12 @@ async def _settle(waiting: Sequence[_Waiting], failure: RawLogError | None) -> N
             one.set_result(failure)
 
 
-def _message(scope: Scope, body: bytes) -> http.HttpMessage:
+def _message(scope: Scope, start: str, body: bytes) -> http.HttpMessage:
     """The request as a message, without credentials; ValueError where it is none."""
     target = scope["raw_path"].decode("latin-1")
     if scope["query_string"]:
         target += "?" + scope["query_string"].decode("latin-1")
-    path, query = split("", target) or ("/", ())
+    path, query = split(start, target) or ("/", ())
     query = tuple(pair for pair in query if pair[0].lower() not in _SECRET_PARAMETERS)
     named = ((name.decode("latin-1"), _text(value)) for name, value in scope["headers"])
     headers = tuple(pair for pair in named if pair[0].lower() not in _SECRET_HEADERS)

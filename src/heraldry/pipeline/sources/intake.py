@@ -47,7 +47,7 @@ class IntakeSource(RawLogSource):
         options = dict(settings.source_options)
         self._idle = _seconds(options, "idle", IDLE_SECONDS)
         self._longest = _seconds(options, "longest", LONGEST_SECONDS)
-        self._endpoint = intake_endpoint(endpoint, options)
+        self._endpoint = intake_endpoint(endpoint, options, ("idle", "longest"))
         folder = settings.raw_log or os.path.join(checkpoint, FOLDER)
         if "://" in folder:
             told = "the raw log must be on a disk of this machine"

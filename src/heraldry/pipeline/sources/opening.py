@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heraldry.errors import UsageError
-from heraldry.messages.source_url import SCHEMES, endpoint_of_url, filled_endpoint
-from heraldry.messages.transports.address import placeholders
+from heraldry.messages.source_url import SCHEMES, completed_endpoint, endpoint_of_url
 from heraldry.messages.transports.options import flag
 from heraldry.messages.transports.transport import Connection
 from heraldry.model.catalog import Catalog
@@ -47,8 +46,9 @@ def open_source(url: str, *, catalog: Catalog, settings: LandSettings, checkpoin
             refuse_raw_log(settings, rest)
             return RawLogSource(rest, settings, checkpoint)
         case "endpoint" if rest:
-            endpoint, settings = _completed(endpoint_of(catalog, rest), settings)
-            source = source_of(endpoint, settings, checkpoint)
+            given = settings.source_options
+            endpoint, own = completed_endpoint(endpoint_of(catalog, rest), given)
+            source = source_of(endpoint, replace(settings, source_options=own), checkpoint)
             source.database = endpoint.xid.group
             return source
         case scheme if scheme in SCHEMES and rest.startswith("//"):
@@ -84,10 +84,3 @@ def is_jetstream(endpoint: Endpoint) -> bool:
     told = flag(Connection(endpoint=endpoint, usage="consumer"), "jetstream")
     named = any(endpoint.option(name) for name in ("stream", "durable", "consumer"))
     return named if told is None else told
-
-
-def _completed(endpoint: Endpoint, settings: LandSettings) -> tuple[Endpoint, LandSettings]:
-    """The endpoint with its placeholders filled, and the source options that are none of them."""
-    given, open_names = settings.source_options, placeholders(endpoint)
-    rest = {name: value for name, value in given.items() if name not in open_names}
-    return filled_endpoint(endpoint, given), replace(settings, source_options=rest)
