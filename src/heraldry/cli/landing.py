@@ -89,7 +89,7 @@ def observed(given: dict[str, Any]) -> Iterator[tuple[Progress, list[Observer]]]
     from heraldry.pipeline.watching.metrics import LOOPBACK, MetricsServer
 
     port, host, target = (given.pop(name) for name in ("metrics_port", "metrics_host", "lineage"))
-    if host is not None and port is None:
+    if port is None and _typed("metrics_host"):
         raise UsageError("--metrics-host needs a port", "give --metrics-port, too")
     as_text = given.pop("log_format") == "text"
     with ExitStack() as stack:
@@ -109,12 +109,16 @@ def _refuse_unused(given: Mapping[str, Any]) -> None:
 
     Variables and the file of settings may hold it for other jobs.
     """
-    source_of = click.get_current_context().get_parameter_source
-    if source_of("interval") is ParameterSource.COMMANDLINE and not given.get("stream"):
+    if _typed("interval") and not given.get("stream"):
         raise UsageError("--interval is for a job that streams", "add --stream, or leave it out")
-    if source_of("master") is ParameterSource.COMMANDLINE and given["remote"]:
+    if _typed("master") and given["remote"]:
         told = "a job runs by --master or by --remote, not by both"
         raise UsageError(told, "leave out one (HERALDRY_REMOTE is --remote too)")
+
+
+def _typed(name: str) -> bool:
+    found = click.get_current_context().get_parameter_source(name)
+    return found is ParameterSource.COMMANDLINE
 
 
 def _share(text: str) -> float | None:
