@@ -202,9 +202,26 @@ def test_purging_keeps_what_the_slowest_reader_needs(tmp_path):
         log.pieces(3, 23)
     log.advance("slow", 23, 23)
     log.commit("quick", 23)
-    assert segments(tmp_path) == [20]  # the last segment always stays
+    assert log.begin() == 5  # the same number again is no step
     filled(tmp_path, 26)
+    log.commit("quick", 26)
+    assert log.begin() == 20
     assert everything(tmp_path) == lines(20, 26)
+
+
+def test_the_last_segment_always_stays(tmp_path):
+    filled(tmp_path, 23)
+    RawLog(tmp_path).purge(23)
+    assert segments(tmp_path) == [20]
+
+
+def test_a_reader_may_go_back_to_its_last_step(tmp_path):
+    """Its own progress may be a step older than what it committed here, however often."""
+    filled(tmp_path, 23)
+    log = RawLog(tmp_path)
+    for number in (5, 10, 15, 15, 15):
+        log.commit("reader", number)
+    assert list(log.read(10, 15)) == lines(10, 15)
 
 
 def test_a_log_that_was_begun_anew_is_noticed(tmp_path):

@@ -172,11 +172,13 @@ class RawLog:
     def commit(self, reader: str, number: int) -> None:
         """A reader needs nothing before ``number``; what nobody needs is removed.
 
-        One step behind: what the commit before this one was about.
+        One step behind: what the commit before this one was about. The same number again is no
+        step: a reader whose progress is kept elsewhere may have to go back to the last one.
         """
         before, read = self.progress(reader)
         self.advance(reader, number, read)
-        self.purge(before)
+        if before < number:
+            self.purge(before)
 
     def unread(self) -> int:
         """How many messages the slowest reader has still to read; all, where nobody reads."""
