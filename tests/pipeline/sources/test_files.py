@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from heraldry.errors import UsageError
+from heraldry.errors import PipelineError, UsageError
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES
@@ -155,6 +155,18 @@ def test_a_batch_of_a_store_ends_at_a_whole_file(tmp_path: Path) -> None:
     while (end := reader.latestOffset({"files": ends[-1]}, ReadAllAvailable())["files"]) > ends[-1]:
         ends.append(end)
     assert ends == [0, 2, 4, 5]
+
+
+def test_a_run_that_was_overtaken_lists_no_more(tmp_path: Path) -> None:
+    """It hung, another run took its checkpoint over: its list would replace that of the other."""
+    folder = Storage.open(str(tmp_path / "in"))
+    folder.write("a.jsonl", b"1")
+    hung, other = stored(tmp_path), stored(tmp_path)
+    assert other.latestOffset({"files": 0}, ReadAllAvailable()) == {"files": 1}
+    folder.write("b.jsonl", b"2")
+    with pytest.raises(PipelineError, match="another job has gone on with this checkpoint"):
+        hung.latestOffset({"files": 0}, ReadAllAvailable())
+    assert planned(stored(tmp_path), 0, 1) == [["a.jsonl"]]
 
 
 Read = tuple[str, str, bytes]

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
+from heraldry.errors import PipelineError
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_file
 
@@ -53,8 +54,12 @@ class FileLog:
         fresh = sorted((one for one in found if _is_read(one.path)), key=lambda one: one.modified)
         if fresh:
             files = [LoggedFile(one.path, one.size) for one in fresh]
-            name = f"{len(self.files):012d}.json"
-            self._kept.write(f"{self._path}/{name}", msgspec.json.encode(files))
+            path = f"{self._path}/{len(self.files):012d}.json"
+            if self._kept.stat(path) is not None:
+                # This run hung, lost its lease, and woke up: what it lists counts no more.
+                reason = "another job has gone on with this checkpoint"
+                raise PipelineError("listed a folder", reason)
+            self._kept.write(path, msgspec.json.encode(files))
             self.files += files
             self._seen.update(one.path for one in fresh)
         return len(self.files)
