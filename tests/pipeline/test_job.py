@@ -235,6 +235,18 @@ def test_a_checkpoint_elsewhere(
     assert yard.land(checkpoint=str(tmp_path / "other")).read == 1
 
 
+def test_a_checkpoint_that_spark_cannot_use_is_told_in_a_line(yard: Yard, tmp_path: Path) -> None:
+    yard.put("a.jsonl", [order(1)])
+    place = tmp_path / "progress"
+    place.mkdir()
+    (place / "metadata").write_text("no JSON")
+    with pytest.raises(PipelineError) as told:
+        yard.land(checkpoint=str(place))
+    assert str(told.value).startswith("the pipeline stopped while it opened its source: ")
+    assert told.value.reason.startswith("com.fasterxml.jackson.core.JsonParseException: ")
+    assert "\n" not in told.value.reason
+
+
 def test_batches_are_bounded(yard: Yard) -> None:
     for number in range(6):
         yard.put(f"{number}.jsonl", [order(10 * number + n) for n in range(10)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.errors import StreamingQueryException
 
 from heraldry.errors import UsageError
 from heraldry.model.catalog import Catalog
@@ -36,7 +36,7 @@ from heraldry.pipeline.run_id import new_run_id
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.opening import open_source
 from heraldry.pipeline.spark.failures import failure_of
-from heraldry.pipeline.spark.query import start_query
+from heraldry.pipeline.spark.query import NOT_STARTED, start_query
 from heraldry.pipeline.spark.remote import RemoteQuery, open_remote
 from heraldry.pipeline.spark.remote_lander import alone
 from heraldry.pipeline.spark.session import open_session
@@ -178,7 +178,7 @@ class LandJob:
         try:
             rows = self._source.read(spark)
             query = start_query(rows, self._batch, self.ledger, self._settings)
-        except PySparkException as error:
+        except NOT_STARTED as error:
             return failure_of(error, "opened its source")
         with stop_on_signal(query) as told:
             try:

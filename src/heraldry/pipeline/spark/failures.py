@@ -10,6 +10,7 @@ _OURS = re.compile(
     r"heraldry\.errors\.\w+: (?:the pipeline stopped while it (?P<stage>[^:]+): )?(?P<reason>.+)"
 )
 _CAUSE = re.compile(r"[A-Za-z_.]+(Error|Exception|Warning): ")
+_CALL = "An error occurred while calling "
 _LONGEST = 500
 
 
@@ -31,8 +32,10 @@ def failure_of(error: BaseException, stage: str = "landed a batch") -> HeraldryE
 
 def _short(error: BaseException) -> str:
     """What Spark's long stories begin with, and how those of a Python worker end."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip().removeprefix(": ") for line in str(error).splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].startswith(_CALL):
+        lines = lines[1:]
     if not lines:
         return type(error).__name__
-    cause = next((line for line in reversed(lines) if _CAUSE.match(line)), "")
+    cause = next((line for line in reversed(lines[1:]) if _CAUSE.match(line)), "")
     return f"{lines[0]} {cause}".strip()[:_LONGEST]

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.settings import LandSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
+
+NOT_STARTED = (PySparkException, Py4JError)
+"""What Spark raises where a query cannot start: its own errors, and those of Java."""
 
 
 def start_query(
