@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ from heraldry.pipeline.lake.delta import open_table, table_rows
 from heraldry.pipeline.lake.lease import Lease
 from heraldry.pipeline.lake.storage import Storage
 from tests.live.servers.moto import BUCKET, S3Server, start
+from tests.suites.progress_folders import MirroredFolderBehaviour
 from tests.suites.storages import StorageBehaviour
 from tests.suites.streams import WIDE, event, line
 
@@ -37,6 +40,10 @@ def storage(s3: S3Server) -> Storage:
 
 class TestS3(StorageBehaviour):
     """S3 does what a folder does."""
+
+
+class TestProgressOnS3(MirroredFolderBehaviour):
+    """Spark's own progress is mirrored to S3 as to a folder."""
 
 
 def lease(storage: Storage, *, life: float = 60.0, beat: float = 0.1) -> tuple[Lease, list[str]]:
@@ -102,13 +109,19 @@ def order(number: int) -> bytes:
 
 
 def landed(folder: Path, storage: Storage, source: str, **options: str) -> dict[str, Any]:
-    """What ``heraldry land`` says of a run onto object storage, its checkpoint in a folder."""
+    """What ``heraldry land`` says of a run onto object storage, on a machine of its own."""
     command = [sys.executable, "-m", "heraldry", "land", "--catalog", str(folder / "catalog.json")]
-    command += ["--from", source, "--to", storage.url, "--checkpoint", str(folder / "checkpoint")]
-    command += ["--master", "local[2]", "-o", "json"]
+    command += ["--from", source, "--to", storage.url, "--master", "local[2]", "-o", "json"]
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", value]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    machine = folder / "machine"
+    machine.mkdir()
+    here = os.environ | {"TMPDIR": str(machine)}
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=900, check=False, env=here
+    )
+    assert not list(machine.glob("heraldry-*")), "progress was left behind"
+    shutil.rmtree(machine)
     assert ran.returncode == 0, ran.stderr[-3000:]
     told: dict[str, Any] = json.loads(ran.stdout)
     return told
@@ -124,16 +137,45 @@ def numbers(storage: Storage) -> Counter[str]:
     return Counter(table_rows(storage, table, ["ce_id"])["ce_id"].to_pylist())
 
 
-def test_landing_onto_s3_from_s3(storage: Storage, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "checkpoint",
+    [
+        pytest.param("checkpoint", id="progress in a folder"),
+        pytest.param(None, id="progress in the warehouse"),
+    ],
+)
+def test_landing_onto_s3_from_s3(storage: Storage, tmp_path: Path, checkpoint: str | None) -> None:
     """Files of two kinds in a bucket, read once; messages that come again land once."""
     (tmp_path / "catalog.json").write_bytes(WIDE)
     inbox = Storage.open(f"{storage.url}-inbox")
     inbox.write("a.jsonl", b"\n".join(order(number) for number in range(500)))
     inbox.write("deep/b.json", b"[" + b",".join(order(n) for n in range(400, 600)) + b"]")
     inbox.write("_draft.jsonl", b"not read")
-    source = f"files:{inbox.url}"
-    assert counts(landed(tmp_path, storage, source, dedupe="on")) == (700, 600, 0, 100)
+    source, told = f"files:{inbox.url}", {"dedupe": "on"}
+    if checkpoint is not None:
+        told["checkpoint"] = str(tmp_path / checkpoint)
+    assert counts(landed(tmp_path, storage, source, **told)) == (700, 600, 0, 100)
     inbox.write("c.jsonl.gz", b"broken")
     inbox.write("d.jsonl", b"\n".join(order(number) for number in range(590, 650)))
-    assert counts(landed(tmp_path, storage, source, dedupe="on")) == (61, 50, 1, 10)
+    assert counts(landed(tmp_path, storage, source, **told)) == (61, 50, 1, 10)
     assert numbers(storage) == Counter(f"o{number}" for number in range(650))
+
+
+def test_a_folder_lands_with_its_progress_on_s3(storage: Storage, tmp_path: Path) -> None:
+    """Spark's own source and log of files: each run has a machine that knows nothing."""
+    (tmp_path / "catalog.json").write_bytes(WIDE)
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    state = Storage.open(f"{storage.url}-state/job")
+    source, told = f"files:{inbox}", {"max_per_batch": "100", "checkpoint": state.url}
+    for number in range(3):
+        lines = [order(one) for one in range(number * 100, number * 100 + 100)]
+        (inbox / f"{number}.jsonl").write_bytes(b"\n".join(lines))
+    first = landed(tmp_path, storage, source, **told)
+    assert (counts(first), first["batches"]) == ((300, 300, 0, 0), 3)
+    assert state.names("commits")[-1] == "2"
+    (inbox / "3.jsonl").write_bytes(b"\n".join(order(one) for one in range(300, 350)))
+    assert counts(landed(tmp_path, storage, source, **told)) == (50, 50, 0, 0)
+    assert counts(landed(tmp_path, storage, source, **told)) == (0, 0, 0, 0)
+    assert numbers(storage) == Counter(f"o{number}" for number in range(350))
+    assert not any("crc" in file.path for file in state.walk(""))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.servers import spark_connect
+from tests.live.servers import moto, spark_connect
 from tests.live.servers.server import Server
 from tests.live.token_stream import TokenStream, report
 
@@ -101,4 +101,18 @@ def test_what_fails_there_is_told_here(connect: Server, tmp_path: Path) -> None:
     failed = land(stream, connect)
     assert failed.returncode == 2
     assert "100% of batch 0 would be dead letters" in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+def test_a_checkpoint_that_the_server_cannot_write_is_refused(
+    connect: Server, tmp_path: Path
+) -> None:
+    """The progress is the server's own, and it has no client for S3."""
+    stream = TokenStream(tmp_path)
+    stream.write(files=1, each=10)
+    with moto.start(tmp_path):
+        place = f"s3://{moto.BUCKET}/state"
+        failed = land(stream, connect, "--checkpoint", place)
+    assert failed.returncode == 2
+    assert f"the Spark Connect server cannot keep its progress in {place}" in failed.stderr
     assert "Traceback" not in failed.stderr

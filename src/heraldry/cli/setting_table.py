@@ -75,7 +75,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="checkpoint",
         env="HERALDRY_CHECKPOINT",
         metavar="DIR",
-        help="Where progress is kept. [default: WAREHOUSE/_checkpoint]",
+        help="Where progress is kept: a folder, or s3://... [default: WAREHOUSE/_checkpoint]",
     ),
     Setting(
         name="database",
@@ -122,7 +122,8 @@ SETTINGS: tuple[Setting, ...] = (
         name="raw-log",
         env="HERALDRY_RAW_LOG",
         metavar="DIR",
-        help="Where messages that cannot be read again are kept first. [default: the checkpoint]",
+        help="Where messages that cannot be read again are kept first. [default: in the checkpoint,"
+        " if that is a folder]",
     ),
     Setting(
         name="dedupe",

@@ -7,11 +7,11 @@ workers in one pass, prepared in the ledger, then committed table by table exact
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
 
-from heraldry.errors import UsageError
 from heraldry.model.catalog import Catalog
 from heraldry.pipeline.identities.decided import Replayed
 from heraldry.pipeline.identities.duplicates import IDENTITIES, Window
@@ -36,6 +36,7 @@ from heraldry.pipeline.run_id import new_run_id
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.opening import open_source
 from heraldry.pipeline.spark.failures import failure_of
+from heraldry.pipeline.spark.progress_folder import ProgressFolder, progress_folder
 from heraldry.pipeline.spark.query import NOT_STARTED, start_query
 from heraldry.pipeline.spark.remote import RemoteQuery, open_remote
 from heraldry.pipeline.spark.remote_lander import alone
@@ -71,9 +72,6 @@ class LandJob:
         self._settings = settings
         Masker.of(settings.mask)  # a rule that could fit nothing is told before anything is read
         self._storage = Storage.open(settings.warehouse)
-        if not (settings.checkpoint or self._storage.is_local):
-            reason = "Spark keeps its progress in a folder, not in object storage"
-            raise UsageError(reason, "give --checkpoint DIR for a warehouse that is elsewhere")
         checkpoint = settings.checkpoint or self._storage.join(CHECKPOINT)
         catalog = watch.current().catalog
         self._source = open_source(
@@ -169,15 +167,19 @@ class LandJob:
             if kernel.available() and not remote:
                 # Compiled once and kept on disk: the workers then load it.
                 kernel.warm()
-            return self._await(spark) if there is None else there.run(spark)
+            if there is not None:
+                return there.run(spark)
+            with progress_folder(self.ledger.storage) as progress:
+                return self._await(spark, progress)
 
-    def _await(self, spark: SparkSession) -> BaseException | None:
+    def _await(self, spark: SparkSession, progress: ProgressFolder) -> BaseException | None:
         """Wait for the query's end: why it failed, or None."""
         # Asked at every batch: the machines of a cluster come and go.
         self._lander.cores = lambda: spark.sparkContext.defaultParallelism
         try:
             rows = self._source.read(spark)
-            query = start_query(rows, self._batch, self.ledger, self._settings)
+            batch = partial(self._batch, progress)
+            query = start_query(rows, batch, progress.location, self._settings)
         except NOT_STARTED as error:
             return failure_of(error, "opened its source")
         with stop_on_signal(query) as told:
@@ -186,13 +188,16 @@ class LandJob:
             except StreamingQueryException as error:
                 self._failure = self._failure or error
         self._totals.stopped = told.is_set()
+        if self._failure is None:
+            progress.keep()
         # What failed because it was told to stop is tried again by the next run.
         return None if told.is_set() else self._failure
 
-    def _batch(self, rows: DataFrame, batch: int) -> None:
+    def _batch(self, progress: ProgressFolder, rows: DataFrame, batch: int) -> None:
         """One micro-batch; whatever fails here stops the query, and the batch is tried again."""
         try:
             with alone(self.ledger):
+                progress.keep()  # a batch that is decided must have its offsets
                 report = self._lander.land(rows, batch)
             self._totals.add(report)
             self._observers.batch(report)

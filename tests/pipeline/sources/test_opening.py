@@ -165,6 +165,13 @@ def test_a_password_in_a_url_is_refused_and_never_shown(
     assert "s3cret" not in str(other.value)
 
 
+@pytest.mark.parametrize("scheme", ["mqtt", "amqp", "nats"])
+def test_what_is_taken_in_needs_a_disk(scheme: str) -> None:
+    url = f"{scheme}://broker/orders"
+    with pytest.raises(UsageError, match=r"on a disk of this machine.*--raw-log DIR"):
+        open_source(url, catalog=SHOP, settings=SETTINGS, checkpoint="s3://lake/_checkpoint")
+
+
 def test_an_endpoint_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UnknownEndpointError, match="shop-kafka"):
         opened("endpoint:shop-kafkas", tmp_path)

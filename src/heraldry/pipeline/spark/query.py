@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.settings import LandSettings
 
 if TYPE_CHECKING:
@@ -20,12 +19,15 @@ NOT_STARTED = (PySparkException, Py4JError)
 
 
 def start_query(
-    rows: DataFrame, land: Callable[[DataFrame, int], Any], ledger: Ledger, settings: LandSettings
+    rows: DataFrame, land: Callable[[DataFrame, int], Any], progress: str, settings: LandSettings
 ) -> StreamingQuery:
-    """Hand over every micro-batch: of what is there, or with ``stream`` as it arrives."""
+    """Hand over every micro-batch: of what is there, or with ``stream`` as it arrives.
+
+    ``progress`` is the folder in which Spark keeps its offsets.
+    """
     writer = (
         rows.writeStream.foreachBatch(land)
-        .option("checkpointLocation", ledger.storage.url)
+        .option("checkpointLocation", progress)
         .queryName("heraldry")
     )
     if settings.stream:

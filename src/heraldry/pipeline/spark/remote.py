@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from heraldry.errors import HeraldryError, MissingExtraError, PipelineError, UsageError
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.batches import report_of
 from heraldry.pipeline.landing.totals import Totals
@@ -66,9 +67,11 @@ class RemoteQuery:
         self._follow_catalog()
         try:
             rows = lander.source.read(spark)
-            query = start_query(rows, self._remote, lander.ledger, lander.settings)
+            # The server's own folder: it writes to a store where it has Hadoop's client for it.
+            progress = lander.ledger.storage.url
+            query = start_query(rows, self._remote, progress, lander.settings)
         except PySparkException as error:
-            return failure_of(error, "opened its source")
+            return not_kept(error, lander.ledger.storage)
         with stop_on_signal(query) as told:
             failure = self._watch(query)
         self._report()
@@ -107,3 +110,12 @@ class RemoteQuery:
         """The last batch that Spark has recorded as done: the next is this run's first."""
         names = self._lander.ledger.storage.names("commits")
         return max((int(name) for name in names if name.isdigit()), default=-1)
+
+
+def not_kept(error: Exception, checkpoint: Storage) -> HeraldryError:
+    """Why a query did not start; UsageError where a server has no client for the checkpoint."""
+    if checkpoint.is_local or "No FileSystem for scheme" not in str(error):
+        return failure_of(error, "opened its source")
+    reason = f"the Spark Connect server cannot keep its progress in {checkpoint.url}"
+    advice = "give --checkpoint DIR that both sides see, or the server Hadoop's client for it"
+    return UsageError(reason, advice)

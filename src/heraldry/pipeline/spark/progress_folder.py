@@ -1,0 +1,127 @@
+"""Where Spark keeps its own progress: in the checkpoint, or in a folder mirrored to object storage.
+
+with progress_folder(ledger.storage) as progress:
+    start_query(..., progress.location)     # made anew from what the store has
+    progress.keep()                         # in every batch, before anything of it is decided
+
+Spark writes to a store only by Hadoop's clients for it. Here it writes to a folder of the driver,
+and each of its files is copied once: so any machine can go on, and no jar is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from heraldry.errors import PipelineError
+from heraldry.pipeline.lake.storage import Storage
+
+_PARTS = ("metadata", "sources", "offsets", "commits")
+"""What Spark keeps, in the order of copying: a batch has its offsets before it can be done."""
+_AT_ONCE = 16
+
+
+class ProgressFolder:
+    """The checkpoint itself, where that is a folder that Spark can write to."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        """The folder as Spark is told of it."""
+
+    def keep(self) -> None:
+        """What Spark has written is where it belongs."""
+
+
+class MirroredFolder(ProgressFolder):
+    """A folder of this machine whose files are copied to a store, each once.
+
+    Spark never changes a file that it has written. Hidden files are left out: they are drafts, and
+    checksums that Spark does without where there are none.
+    """
+
+    def __init__(self, store: Storage, folder: Path) -> None:
+        # With its scheme: on a cluster a bare path may mean another file system.
+        super().__init__(f"file://{folder}")
+        self._store, self._folder = store, folder
+        self._kept: set[str] = set()
+
+    def restore(self) -> None:
+        """Make the folder, which is empty, from what the store has."""
+        with self._told():
+            paths = [path for part in _PARTS for path in _stored(self._store, part)]
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                for path, data in zip(paths, pool.map(self._store.read, paths), strict=True):
+                    if data is not None:
+                        target = self._folder / path
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        target.write_bytes(data)
+                        self._kept.add(path)
+
+    def keep(self) -> None:
+        """Copy what is new to the store, then remove from there what Spark has removed here.
+
+        Killed amid that, the next run finds the offsets of a batch and takes it up with them, or
+        finds none and plans it anew; nothing of it was decided then.
+        """
+        here = set(self._files())
+        if {_parent(path) for path in self._kept} - {_parent(path) for path in here}:
+            raise PipelineError("kept its progress", f"{self._folder} was emptied by somebody else")
+        with self._told():
+            new = _ordered(here - self._kept)
+            fresh = {path: (self._folder / path).read_bytes() for path in new}
+            for path, data in fresh.items():
+                if self._store.read(path) not in (None, data):
+                    # This run hung, lost its lease, and woke up: what it planned counts no more.
+                    reason = "another job has gone on with this checkpoint"
+                    raise PipelineError("kept its progress", reason)
+            for path, data in fresh.items():
+                self._store.write(path, data)
+            for path in self._kept - here:
+                self._store.delete(path)
+        self._kept = here
+
+    def _files(self) -> Iterator[str]:
+        for folder, _, names in os.walk(self._folder):
+            for name in names:
+                path = Path(folder, name).relative_to(self._folder)
+                if path.parts[0] in _PARTS and not name.startswith("."):
+                    yield path.as_posix()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise PipelineError(f"kept its progress in {self._store.url}", str(error)) from error
+
+
+@contextmanager
+def progress_folder(checkpoint: Storage) -> Iterator[ProgressFolder]:
+    """The folder that Spark is told of for a checkpoint; a mirrored one is gone afterwards."""
+    if checkpoint.is_local:
+        yield ProgressFolder(checkpoint.url)
+        return
+    prefix = "heraldry-progress-"
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+        mirrored = MirroredFolder(checkpoint, Path(folder).resolve())
+        mirrored.restore()
+        yield mirrored
+
+
+def _stored(store: Storage, part: str) -> list[str]:
+    if part == "metadata":
+        return [part]
+    return [f"{part}/{file.path}" for file in store.walk(part)]
+
+
+def _parent(path: str) -> str:
+    return str(PurePosixPath(path).parent)
+
+
+def _ordered(paths: set[str]) -> list[str]:
+    """Part by part; of the numbers that files have for names, the short ones are the first."""
+    return sorted(paths, key=lambda path: (_PARTS.index(path.split("/")[0]), len(path), path))

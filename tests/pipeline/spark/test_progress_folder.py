@@ -1,0 +1,125 @@
+"""Spark's own progress: in the checkpoint, or mirrored, and cut anywhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import StreamingQueryException
+
+from heraldry.errors import PipelineError
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.spark.progress_folder import MirroredFolder, progress_folder
+from tests.suites.progress_folders import CutOffError, MirroredFolderBehaviour, Watched, put
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class TestOverAFolder(MirroredFolderBehaviour):
+    """The store is a folder."""
+
+    @pytest.fixture
+    def storage(self, tmp_path: Path) -> Storage:
+        return Storage.open(str(tmp_path / "store"))
+
+
+def test_a_local_checkpoint_is_spark_s_own(tmp_path: Path) -> None:
+    storage = Storage.open(str(tmp_path / "checkpoint"))
+    with progress_folder(storage) as progress:
+        progress.keep()
+        assert progress.location == storage.url
+    assert not storage.exists("")
+
+
+def test_a_store_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    storage = Storage.open(str(tmp_path / "store"))
+    storage.write("offsets", b"no folder")
+    progress = MirroredFolder(storage, tmp_path)
+    put(tmp_path, "metadata", "offsets/0")
+    with pytest.raises(PipelineError, match=r"while it kept its progress in .*store"):
+        progress.keep()
+
+
+class Job:
+    """A query that decides every batch once, as a landing job does; its folder is lost each run."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self._spark, self._folder = spark, folder
+        self._inbox, self._runs = folder / "in", 0
+        self.decided: dict[int, list[str]] = {}
+
+    def run(self, store: Storage) -> None:
+        """Read what is there, two files a batch, until a change of the store fails."""
+        self._runs += 1
+        folder = self._folder / f"run-{self._runs}"
+        folder.mkdir()
+        progress = MirroredFolder(store, folder)
+        progress.restore()
+
+        def batch(rows: DataFrame, number: int) -> None:
+            progress.keep()
+            if number not in self.decided:
+                self.decided[number] = [row.value for row in rows.collect()]
+
+        rows = self._spark.readStream.format("text").option("maxFilesPerTrigger", "2")
+        writer = rows.load(str(self._inbox)).writeStream.foreachBatch(batch)
+        writer = writer.option("checkpointLocation", progress.location)
+        writer.trigger(availableNow=True).start().awaitTermination()
+        progress.keep()
+
+    def feed(self, *names: str) -> None:
+        """Files that hold their names."""
+        self._inbox.mkdir(exist_ok=True)
+        for name in names:
+            (self._inbox / name).write_text(name)
+
+    def found(self) -> Counter[str]:
+        return Counter(value for values in self.decided.values() for value in values)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_cut_after_any_change_each_file_is_read_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Whatever was copied, the next run goes on from it, also with files that came since."""
+
+    def job(name: str) -> tuple[Job, Callable[[int], Watched]]:
+        folder = tmp_path / name
+        folder.mkdir()
+        made = Job(spark, folder)
+        made.feed("a", "b", "c", "d")
+        return made, lambda limit: Watched(str(folder / "store"), limit=limit)
+
+    whole, store = job("whole")
+    watched = store(10**9)
+    whole.run(watched)
+    assert whole.found() == Counter("abcd")
+    assert len(watched.changes) == 7, watched.changes
+    for cut in range(len(watched.changes)):
+        broken, store = job(f"cut-{cut}")
+        with pytest.raises((StreamingQueryException, CutOffError)):
+            broken.run(store(cut))
+        broken.feed("e")
+        broken.run(store(10**9))
+        assert broken.found() == Counter("abcde"), f"cut after {watched.changes[:cut]}"
+
+
+def test_spark_does_without_checksums_and_purges_what_was_restored(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A folder made anew has no checksums; what Spark removes there goes from the store."""
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    try:
+        job, store = Job(spark, tmp_path), Storage.open(str(tmp_path / "store"))
+        for number in range(6):
+            job.feed(f"file-{number}")
+            job.run(store)
+    finally:
+        spark.conf.unset("spark.sql.streaming.minBatchesToRetain")
+    assert job.found() == Counter(f"file-{number}" for number in range(6))
+    assert store.names("offsets")[-1] == "5"
+    assert len(store.names("offsets")) < 6
+    assert not any(file.path.rpartition("/")[2].startswith(".") for file in store.walk(""))
