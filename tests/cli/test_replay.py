@@ -40,6 +40,14 @@ def test_the_summary_adds_up(site: Path) -> None:
     assert "4 letters = 0 landed + 4 refused" in told(site)
 
 
+def test_variables_are_for_jobs(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HERALDRY_DATABASE", "other")
+    monkeypatch.setenv("HERALDRY_PARTITION_BY", "_day")
+    monkeypatch.setenv("HERALDRY_KEEP_PAYLOAD", "1")
+    assert "default.shop.order   2  rows" in told(site)
+    assert sorted(path.name for path in (site / "lake/default/shop/order").glob("*=*")) == []
+
+
 def test_as_json(site: Path) -> None:
     dry = json.loads(told(site, "--dry-run", "-o", "json"))
     assert (dry["dry_run"], dry["selected"], dry["landed"], dry["refused"]) == (True, 10, 6, 4)

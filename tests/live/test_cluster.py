@@ -51,21 +51,22 @@ def finished(job: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
 
 def test_a_worker_killed_amid_a_batch(cluster: SparkCluster, tmp_path: Path) -> None:
     stream = TokenStream(tmp_path)
-    tokens = stream.write(files=40, each=5000)
-    job = launch(stream, cluster.address)
-    try:
-        end = time.monotonic() + START
-        while not stream.written():  # the first tasks are done, and many are to come
-            assert job.poll() is None, finished(job).stderr[-3000:]
-            assert time.monotonic() < end, "nothing was written"
-            time.sleep(0.005)
-        lost = cluster.workers[0]
-        assert lost.executors(), "no executor on the worker to be killed"
-        assert lost.kill() > 1
-        assert not stream.manifests.exists(), "the batch was over already"
-        done = report(finished(job))
-    finally:
-        job.kill()
+    # More than a worker holds: it writes files long before its part of the batch is over.
+    tokens = stream.write(files=40, each=5000, width=1500)
+    with launch(stream, cluster.address) as job:
+        try:
+            end = time.monotonic() + START
+            while not stream.written():
+                assert job.poll() is None, finished(job).stderr[-3000:]
+                assert time.monotonic() < end, "nothing was written"
+                time.sleep(0.005)
+            lost = cluster.workers[0]
+            assert lost.executors(), "no executor on the worker to be killed"
+            assert lost.kill() > 1
+            assert not stream.manifests.exists(), "the batch was over already"
+            done = report(finished(job))
+        finally:
+            job.kill()
     assert done["read"] == done["landed"] + done["dead"] == len(tokens)
     assert done["batches"] == 1
     assert stream.found() == tokens

@@ -37,14 +37,14 @@ class TokenStream:
     def manifests(self) -> Path:
         return self.lake / "_checkpoint" / "heraldry" / "batches"
 
-    def write(self, files: int, each: int, first: int = 0) -> Counter[str]:
-        """Write files of messages, every tenth of them flawed; the tokens."""
+    def write(self, files: int, each: int, first: int = 0, width: int = 0) -> Counter[str]:
+        """Write files of messages of at least so many bytes, a tenth flawed; the tokens."""
         self.inbox.mkdir(exist_ok=True)
         (self.folder / "catalog.json").write_bytes(WIDE)
         tokens = [f"m-{first + number}" for number in range(files * each)]
         for number in range(files):
             part = tokens[number * each : (number + 1) * each]
-            text = b"".join(_message(token) + b"\n" for token in part)
+            text = b"".join(_message(token).ljust(width) + b"\n" for token in part)
             (self.inbox / f"{first:09d}-{number:04d}.jsonl").write_bytes(text)
         return Counter(tokens)
 

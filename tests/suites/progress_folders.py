@@ -75,6 +75,17 @@ class MirroredFolderBehaviour:
         progress.keep()
         assert store.changes == ["+sources/0/1", "+sources/1/0", "+offsets/1", "+commits/0"]
 
+    def test_where_sources_begin_goes_up_before_the_first_batch(
+        self, storage: Storage, tmp_path: Path
+    ) -> None:
+        store, here = Watched(storage.url), tmp_path / "here"
+        progress = self.mirrored(store, here)
+        put(here, "metadata", "sources/0/0", "offsets/0")
+        progress.begin()
+        assert store.changes == ["+metadata", "+sources/0/0"]
+        progress.keep()
+        assert store.changes[2:] == ["+offsets/0"]
+
     def test_numbers_count_as_numbers(self, storage: Storage, tmp_path: Path) -> None:
         store, here = Watched(storage.url), tmp_path / "here"
         progress = self.mirrored(store, here)

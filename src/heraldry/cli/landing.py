@@ -27,6 +27,7 @@ _OPTIONS = (
     *("cluster-by", "keep-payload", "mask", "breaker", "catalog-grace"),
     *("metrics-port", "metrics-host", "log-format", "lineage"),
 )
+_READ_AGAIN = ("files:", "kafka:", "nats+jetstream:", "raw-log:")
 
 
 def landing_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,6 +65,7 @@ def landing_settings(given: dict[str, Any], catalog: Catalog) -> LandSettings:
     opened = MessageCatalog(catalog)
     given["only"] = tuple(opened[xid].xid for xid in given.get("only", ()))
     given["breaker"] = _share(given["breaker"])
+    given["raw_log"] = _raw_log(given)
     given["warehouse"] = given.pop("to")
     given["source_options"] = source_options(given.pop("source_option"))
     return LandSettings(**given)
@@ -114,6 +116,14 @@ def _refuse_unused(given: Mapping[str, Any]) -> None:
     if _typed("master") and given["remote"]:
         told = "a job runs by --master or by --remote, not by both"
         raise UsageError(told, "leave out one (HERALDRY_REMOTE is --remote too)")
+
+
+def _raw_log(given: Mapping[str, Any]) -> str | None:
+    """The raw log; where it was not typed, only for a source that wants one."""
+    log: str | None = given["raw_log"]
+    if given["source"].startswith(_READ_AGAIN) and not _typed("raw_log"):
+        return None
+    return log
 
 
 def _typed(name: str) -> bool:

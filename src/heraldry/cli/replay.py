@@ -8,7 +8,7 @@ import click
 
 from heraldry.cli.opening import catalog_options, open_catalog
 from heraldry.cli.output import count, plural, progress, table, write_json
-from heraldry.cli.settings import example, option
+from heraldry.cli.settings import Decorator, example, option
 
 if TYPE_CHECKING:
     from heraldry.pipeline.replay import ReplayReport
@@ -20,6 +20,11 @@ WHERE = click.option(
     help="Only letters that all terms fit: rule=type, definition=/messagegroups/orders/*, "
     "source=GLOB, batch>=7, since=2h, message~TEXT. Repeatable.",
 )
+
+
+def _option(name: str, told: str) -> Decorator:
+    """An option of tables; variables hold it for jobs, and letters of others would go astray."""
+    return option(name, envvar=None, help=told)
 
 
 @click.command(
@@ -49,11 +54,17 @@ WHERE = click.option(
 )
 @click.option("--repeats", is_flag=True, help="Also land letters whose message has landed since.")
 @option("checkpoint")
-@option("database")
-@option("keep-payload")
-@option("with-base")
-@option("partition-by")
-@option("cluster-by")
+@_option("database", "The database of all letters, instead of that of the job of each.")
+@_option("keep-payload", "Keep the raw payloads of all letters; else as the job of each does.")
+@_option(
+    "with-base",
+    "Land variants of all letters in the table of their base; else as the job of each does.",
+)
+@_option(
+    "partition-by",
+    "Partition tables that are made for letters so; else as the job of each does. Repeatable.",
+)
+@_option("cluster-by", "Sort the rows of all letters so; else as the job of each does. Repeatable.")
 @option("format")
 def command(
     catalog: tuple[str, ...],

@@ -123,7 +123,7 @@ class Intake:
                 return f"messages come without a pause of {seconds:g} s for {longest:g} s"
             if now - told >= 1.0 and since:
                 told = now
-                tell(f"{self.taken:,} messages taken in, {since:.0f}/{longest:.0f} s")
+                tell(f"{since:.0f}/{longest:.0f} s, {self.taken:,} messages taken in")
             time.sleep(min(rest, 0.1))
         return None
 

@@ -7,11 +7,13 @@ workers in one pass, prepared in the ledger, then committed table by table exact
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
 
+from heraldry.errors import PipelineError
 from heraldry.model.catalog import Catalog
 from heraldry.pipeline.identities.decided import Replayed
 from heraldry.pipeline.identities.duplicates import IDENTITIES, Window
@@ -83,6 +85,7 @@ class LandJob:
             note(self._storage, self.ledger)
         self._totals = Totals()
         self._failure: BaseException | None = None
+        self._begun = False
         run = new_run_id()
         self._lander = BatchLander(
             settings=settings,
@@ -184,7 +187,7 @@ class LandJob:
             return failure_of(error, "opened its source")
         with stop_on_signal(query) as told:
             try:
-                self._watch(spark, query)
+                self._watch(spark, query, progress)
             except StreamingQueryException as error:
                 self._failure = self._failure or error
         self._totals.stopped = told.is_set()
@@ -197,6 +200,7 @@ class LandJob:
         """One micro-batch; whatever fails here stops the query, and the batch is tried again."""
         try:
             with alone(self.ledger):
+                self._begun = True
                 progress.keep()  # a batch that is decided must have its offsets
                 report = self._lander.land(rows, batch)
             self._totals.add(report)
@@ -205,13 +209,16 @@ class LandJob:
             self._failure = error
             raise
 
-    def _watch(self, spark: SparkSession, query: StreamingQuery) -> None:
+    def _watch(self, spark: SparkSession, query: StreamingQuery, progress: ProgressFolder) -> None:
         """Wait for the end of the query, and tell meanwhile how far its batch is.
 
         All in one thread: each has a connection to Spark of its own, which nobody would close.
         """
         tracker = spark.sparkContext.statusTracker()
         while not query.awaitTermination(_PAUSE):
+            if not self._begun:
+                with suppress(PipelineError):  # the first batch tells, where it is not over by then
+                    progress.begin()
             for stage in tracker.getActiveStageIds():
                 info = tracker.getStageInfo(stage)
                 if info is not None and info.numTasks > 1:

@@ -146,7 +146,7 @@ class ReplayJob:
         given = {one.name: getattr(settings, one.name) for one in fields(TablePlan)}
         given = {name: told for name, told in given.items() if told}
         self._plans = LetterPlans(self._storage, given, foreign=settings.foreign)
-        self._fits: tuple[TablePlan | None, Mapping[str, Fit]] = (None, {})
+        self._fits: dict[TablePlan, Mapping[str, Fit]] = {}
         self._left = settings.limit
         self._ledger = self._opened(settings)
         self._committer = Committer(self._storage, self._ledger.job)
@@ -332,10 +332,12 @@ class ReplayJob:
         )
 
     def _fitted(self, plan: TablePlan) -> Mapping[str, Fit]:
-        """How tables differ from a plan; found anew where another plan came in between."""
-        if self._fits[0] != plan:
-            self._fits = (plan, fit_tables(self._storage, self._catalog, plan))
-        return self._fits[1]
+        """How tables differ from a plan; another one may make tables of the same database."""
+        if plan not in self._fits:
+            self._fits[plan] = fit_tables(self._storage, self._catalog, plan)
+        others = {one: fits for one, fits in self._fits.items() if one.database != plan.database}
+        self._fits = {**others, plan: self._fits[plan]}
+        return self._fits[plan]
 
     def _order(self, number: int, plan: TablePlan, *, identities: bool) -> WorkOrder:
         return WorkOrder(

@@ -128,6 +128,20 @@ def test_folders_of_odd_names(tmp_path: Path, part: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_columns_that_another_job_adds_at_the_same_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage.open(str(tmp_path))
+    wanted = pa.schema([("a", pa.string()), ("b", pa.int64())])
+    delta.create_table(storage, "t", pa.schema([("a", pa.string())]), {})
+    late, open_table = [opened(storage, "t")], delta.open_table
+    delta.add_columns(storage, "t", wanted)  # the other one
+    monkeypatch.setattr(delta, "open_table", lambda *at: late.pop() if late else open_table(*at))
+    delta.add_columns(storage, "t", wanted)
+    assert [found.name for found in opened(storage, "t").schema().fields] == ["a", "b"]
+    assert opened(storage, "t").version() == 1
+
+
 def test_columns_that_an_earlier_table_lacks(tmp_path: Path) -> None:
     storage = Storage.open(str(tmp_path))
     delta.add_columns(storage, "t", pa.schema([("a", pa.string())]))  # there is no table

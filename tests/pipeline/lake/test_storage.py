@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,6 +38,18 @@ class TestLocalFolder(StorageBehaviour):
         storage.write("a", b"")
         storage.settle()
         assert synced == ["all"]
+
+    def test_what_the_disk_has_lost_is_an_error(
+        self, storage: Storage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def failing(folder: int) -> int:
+            ctypes.set_errno(errno.EIO)
+            return -1
+
+        monkeypatch.setattr(storages, "_SYNCFS", failing)
+        storage.write("a", b"")
+        with pytest.raises(OSError, match="Input/output error"):
+            storage.settle()
 
     def test_a_draft_is_no_file(self, storage: Storage) -> None:
         """What a kill leaves behind half written does not count, and is written over."""

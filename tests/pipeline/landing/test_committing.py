@@ -28,12 +28,13 @@ def test_files_are_on_the_disk_before_a_manifest_names_them_and_commits_before_i
     def state(self: Storage) -> None:
         known = ledger.manifest(0)
         log = tmp_path / "lake/db/g/m/_delta_log"
-        settled.append((known.committed if known else None, log.exists()))
+        settled.append((self, known.committed if known else None, log.exists()))
 
-    settled: list[tuple[bool | None, bool]] = []
+    settled: list[tuple[Storage, bool | None, bool]] = []
     monkeypatch.setattr(Storage, "settle", state)
     decide(committer, ledger, manifest)
-    assert settled == [(None, False)]  # not decided yet
+    # Not decided yet; Spark keeps the offsets of the batch beside the ledger.
+    assert settled == [(storage, None, False), (ledger.storage, None, False)]
     commit_manifest(committer, ledger, manifest)
-    assert settled[1:] == [(False, True)]  # committed, and not done yet
+    assert settled[2:] == [(storage, False, True)]  # committed, and not done yet
     assert ledger.pending() is None

@@ -112,11 +112,14 @@ def test_lag_is_what_was_not_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "spelled", ["ck", "./ck", "ck/", "x/../ck", "{here}/ck"], ids=["bare", "dot", "/", "..", "abs"]
+    "spelled",
+    ["ck", "./ck", "ck/", "x/../ck", "{here}/ck", "link"],
+    ids=["bare", "dot", "/", "..", "abs", "link"],
 )
 def test_a_checkpoint_is_one_reader_however_it_is_spelled(tmp_path, monkeypatch, spelled):
     monkeypatch.chdir(tmp_path)
     fill(tmp_path / "log", 3)
+    (tmp_path / "link").symlink_to("ck")
     given = RawLogSource("log", SETTINGS, spelled.format(here=tmp_path))
     assert given._reader == RawLogSource("log", SETTINGS, "ck")._reader
 

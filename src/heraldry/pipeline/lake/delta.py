@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
 from pyarrow import dataset
 
@@ -23,6 +23,8 @@ from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY, SCHEMA_KEY
 from heraldry.pipeline.lake.storage import Storage
+
+_TRIES = 5
 
 
 def open_table(storage: Storage, path: str) -> DeltaTable | None:
@@ -122,14 +124,23 @@ def schema_of_file(storage: Storage, path: str, file: DataFile) -> pa.Schema:
 
 
 def add_columns(storage: Storage, path: str, schema: pa.Schema) -> None:
-    """Give a table of ours the columns that an earlier version of it did not have."""
-    table = open_table(storage, path)
-    if table is None:
-        return
-    known = {found.name for found in table.schema().fields}
-    lacking = [found for found in Schema.from_arrow(schema).fields if found.name not in known]
-    if lacking:
-        table.alter.add_columns(lacking)
+    """Give a table of ours the columns that an earlier version of it did not have.
+
+    Another job may do so at the same moment; then there is nothing left to do.
+    """
+    for tries in range(_TRIES, -1, -1):
+        table = open_table(storage, path)
+        if table is None:
+            return
+        known = {found.name for found in table.schema().fields}
+        lacking = [found for found in Schema.from_arrow(schema).fields if found.name not in known]
+        if not lacking:
+            return
+        try:
+            table.alter.add_columns(lacking)
+        except CommitFailedError:
+            if not tries:
+                raise
 
 
 def table_rows(

@@ -9,6 +9,7 @@ lake.delta("default/g/m")                        # (url, options) as delta-rs wa
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import os
 from collections.abc import Iterator, Mapping
@@ -23,7 +24,7 @@ from pyarrow import fs
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import object_store
 
-_SYNCFS = getattr(ctypes.CDLL(None), "syncfs", None)
+_SYNCFS = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
 """Writes one file system to its disk; where there is none, all of them are written."""
 
 
@@ -111,8 +112,7 @@ class Storage:
         """
         if self.is_local and os.path.isdir(self.url):
             with _opened(self.url) as folder:
-                if _SYNCFS is None or _SYNCFS(folder):
-                    os.sync()
+                _settle(folder)
 
     def names(self, path: str) -> list[str]:
         """The names of what is directly in a folder, sorted; none where there is no folder."""
@@ -205,6 +205,15 @@ def _opened(folder: str) -> Iterator[int]:
         yield number
     finally:
         os.close(number)
+
+
+def _settle(folder: int) -> None:
+    """Settle the file system of a folder; OSError where its disk has lost something."""
+    if _SYNCFS is not None and not _SYNCFS(folder):
+        return
+    if _SYNCFS is not None and (number := ctypes.get_errno()) != errno.ENOSYS:
+        raise OSError(number, os.strerror(number))
+    os.sync()
 
 
 def _settle_folder(folder: str) -> None:

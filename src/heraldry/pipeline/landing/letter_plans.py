@@ -30,23 +30,29 @@ class LetterPlans:
 
     def check(self, letters: Iterable[pa.RecordBatch]) -> None:
         """Refuse letters of which one has no plan; they are read only where that can be."""
-        if "database" in self._given or len(self._databases(kept_plans(self._storage))) < 2:
+        kept = kept_plans(self._storage)
+        if "database" in self._given or len(self._databases(kept)) < 2:
             return
         for batch in letters:
-            self.split(pa.Table.from_batches([batch]))
+            self._by_letter(kept, pa.Table.from_batches([batch]))
 
     def split(self, letters: pa.Table) -> list[tuple[TablePlan, pa.Table]]:
         """The letters by their plans; UsageError where a letter's cannot be known."""
         # Asked every time: a job may begin, or change its plan, while letters are replayed.
-        kept = kept_plans(self._storage)
-        found = writers(letters, () if self._foreign else kept)
-        plans = {job: self._plan(kept, job) for job in dict.fromkeys(found)}
+        found, plans = self._by_letter(kept_plans(self._storage), letters)
         rows: dict[TablePlan, list[int]] = {}
         for row, job in enumerate(found):
             rows.setdefault(plans[job], []).append(row)
         if len(rows) == 1:
             return [(plan, letters) for plan in rows]
         return [(plan, letters.take(some).combine_chunks()) for plan, some in rows.items()]
+
+    def _by_letter(
+        self, kept: Mapping[str, TablePlan], letters: pa.Table
+    ) -> tuple[list[str], dict[str, TablePlan]]:
+        """The job of every letter, and the plan of every job."""
+        found = writers(letters, () if self._foreign else kept)
+        return found, {job: self._plan(kept, job) for job in dict.fromkeys(found)}
 
     def _plan(self, kept: Mapping[str, TablePlan], job: str) -> TablePlan:
         return replace(self._usual(kept) if job == _UNKNOWN else kept[job], **self._given)

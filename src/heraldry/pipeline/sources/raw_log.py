@@ -6,6 +6,7 @@ place. What every reader has done with is removed, one batch late.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -64,7 +65,8 @@ class RawLogSource:
 
     def _named(self, checkpoint: str) -> str:
         """The reader that a checkpoint is: one for every spelling of its place, and no other's."""
-        name = _hashed(Storage.open(checkpoint).url)
+        place = Storage.open(checkpoint)
+        name = _hashed(os.path.realpath(place.url) if place.is_local else place.url)
         # Earlier versions hashed the place as it was spelled. Only a job that has run has such a
         # name: with a checkpoint that is new it would be that of a job in another folder.
         if Ledger.find(checkpoint) is not None:

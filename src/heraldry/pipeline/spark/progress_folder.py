@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from threading import Lock
 
 from heraldry.errors import PipelineError
 from heraldry.pipeline.lake.storage import Storage
 
 _PARTS = ("metadata", "sources", "offsets", "commits")
 """What Spark keeps, in the order of copying: a batch has its offsets before it can be done."""
+_BEGIN = ("metadata", "sources/")
 _AT_ONCE = 16
 
 
@@ -31,6 +33,9 @@ class ProgressFolder:
     def __init__(self, location: str) -> None:
         self.location = location
         """The folder as Spark is told of it."""
+
+    def begin(self) -> None:
+        """Where the sources begin is kept where it belongs, also before the first batch."""
 
     def keep(self) -> None:
         """What Spark has written is where it belongs."""
@@ -48,6 +53,7 @@ class MirroredFolder(ProgressFolder):
         super().__init__(f"file://{folder}")
         self._store, self._folder = store, folder
         self._kept: set[str] = set()
+        self._lock = Lock()
 
     def restore(self) -> None:
         """Make the folder, which is empty, from what the store has."""
@@ -61,28 +67,40 @@ class MirroredFolder(ProgressFolder):
                         target.write_bytes(data)
                         self._kept.add(path)
 
+    def begin(self) -> None:
+        """Copy where the sources begin: a source that starts at its end would start later.
+
+        Batches may be planned meanwhile, so nothing of them is looked at.
+        """
+        with self._lock, self._told():
+            self._copy({path for path in self._files() if path.startswith(_BEGIN)} - self._kept)
+
     def keep(self) -> None:
         """Copy what is new to the store, then remove from there what Spark has removed here.
 
         Killed amid that, the next run finds the offsets of a batch and takes it up with them, or
         finds none and plans it anew; nothing of it was decided then.
         """
-        here = set(self._files())
-        if {_parent(path) for path in self._kept} - {_parent(path) for path in here}:
-            raise PipelineError("kept its progress", f"{self._folder} was emptied by somebody else")
-        with self._told():
-            new = _ordered(here - self._kept)
-            fresh = {path: (self._folder / path).read_bytes() for path in new}
-            for path, data in fresh.items():
-                if self._store.read(path) not in (None, data):
-                    # This run hung, lost its lease, and woke up: what it planned counts no more.
-                    reason = "another job has gone on with this checkpoint"
-                    raise PipelineError("kept its progress", reason)
-            for path, data in fresh.items():
-                self._store.write(path, data)
+        with self._lock, self._told():
+            here = set(self._files())
+            if {_parent(path) for path in self._kept} - {_parent(path) for path in here}:
+                reason = f"{self._folder} was emptied by somebody else"
+                raise PipelineError("kept its progress", reason)
+            self._copy(here - self._kept)
             for path in self._kept - here:
                 self._store.delete(path)
-        self._kept = here
+            self._kept = here
+
+    def _copy(self, new: set[str]) -> None:
+        fresh = {path: (self._folder / path).read_bytes() for path in _ordered(new)}
+        for path, data in fresh.items():
+            if self._store.read(path) not in (None, data):
+                # This run hung, lost its lease, and woke up: what it planned counts no more.
+                reason = "another job has gone on with this checkpoint"
+                raise PipelineError("kept its progress", reason)
+        for path, data in fresh.items():
+            self._store.write(path, data)
+            self._kept.add(path)
 
     def _files(self) -> Iterator[str]:
         for folder, _, names in os.walk(self._folder):
