@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import pickle
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from heraldry.errors import UsageError
@@ -21,6 +22,7 @@ from tests.pipeline.landing.without_spark import Setting, judge_of
 from tests.suites.streams import WIDE, event, line
 
 SECRET = "hunter2-Geheim"
+STRUCTURED = {"headers": {"content-type": "application/cloudevents+json"}}
 
 
 def masked(rules: list[str], whole: bytes, *problems: Problem) -> dict[str, Any]:
@@ -59,6 +61,89 @@ def masked(rules: list[str], whole: bytes, *problems: Problem) -> dict[str, Any]
             b'{"payload":{"specversion":"1.0","subject":"s","data":{"email":1}}}',
             b'{"payload":{"specversion":"1.0","subject":"***","data":{"email":"***"}}}',
             id="event in a payload",
+        ),
+        pytest.param(
+            ["/payload/email"],
+            b'{"payload":{"specversion":"1.0","data":{"email":1}}}',
+            b'{"payload":{"specversion":"1.0","data":{"email":"***"}}}',
+            id="payload of an event in a payload",
+        ),
+        pytest.param(
+            ["/payload/email"],
+            b'{"payload":{"specversion":"1.0","data_base64":"cw=="}}',
+            b'{"payload":{"specversion":"1.0","data_base64":"***"}}',
+            id="base64 of an event in a payload",
+        ),
+        pytest.param(
+            ["email"],
+            b'{"payload":{"specversion":"1.0","data_base64":"cw=="}}',
+            b'{"payload":{"specversion":"1.0","data_base64":"***"}}',
+            id="name in base64 of an event in a payload",
+        ),
+        pytest.param(
+            ["email"],
+            b'{"payload":{"specversion":"1.0","data":"email=x"}}',
+            b'{"payload":{"specversion":"1.0","data":"***"}}',
+            id="name in a text of an event in a payload",
+        ),
+        pytest.param(
+            ["/data/email", "/subject"],
+            b'{"payload":[{"specversion":"1.0","subject":"s","data":{"email":1}},{"data":"x"}]}',
+            b'{"payload":[{"specversion":"1.0","subject":"***","data":{"email":"***"}},{"data":"x"}]}',
+            id="events in a payload",
+        ),
+        pytest.param(
+            ["email"],
+            b'[{"specversion":"1.0","data_base64":"cw=="},{"payload_text":"x"}]',
+            b'[{"specversion":"1.0","data_base64":"***"},{"payload_text":"***"}]',
+            id="name in messages of a list",
+        ),
+        pytest.param(
+            ["/payload/email"],
+            b'{"metadata":{"t":"application/cloudevents+json"},"payload":{"data":{"email":1}}}',
+            b'{"metadata":{"t":"application/cloudevents+json"},"payload":{"data":{"email":"***"}}}',
+            id="event by its content type",
+        ),
+        pytest.param(
+            ["email", "/payload/email"],
+            b'{"protocol":"KAFKA","payload":{"data":"a text","inner":{"data_base64":"cw=="}}}',
+            b'{"protocol":"KAFKA","payload":{"data":"a text","inner":{"data_base64":"cw=="}}}',
+            id="data of a payload that is no event",
+        ),
+        pytest.param(
+            ["/subject"],
+            b'{"payload_text":"{\\"specversion\\": 1}"}',
+            b'{"payload_text":"***"}',
+            id="event in a text payload",
+        ),
+        pytest.param(
+            ["/subject"],
+            b'{"payload_base64":"eyJzcGVjdmVyc2lvbiI6MX0="}',
+            b'{"payload_base64":"***"}',
+            id="event in base64",
+        ),
+        pytest.param(
+            ["/subject"],
+            b'{"metadata":{"headers":{"a":{"base64":"YXBwbGljYXRpb24vY2xvdWRldmVudHMrYXZybw=="}}},'
+            b'"payload_base64":"cw=="}',
+            b'{"metadata":{"headers":{"a":{"base64":"YXBwbGljYXRpb24vY2xvdWRldmVudHMrYXZybw=="}}},'
+            b'"payload_base64":"***"}',
+            id="event in another format",
+        ),
+        pytest.param(
+            ["/subject"], b'{"payload_text":"x"}', b'{"payload_text":"x"}', id="a text is no event"
+        ),
+        pytest.param(
+            ["/metadata/key", "/protocol/x"],
+            b'{"payload_text":"{\\"specversion\\": 1}"}',
+            b'{"payload_text":"{\\"specversion\\": 1}"}',
+            id="what no event has",
+        ),
+        pytest.param(
+            ["email"],
+            b'{"payload_base64":{"base64":"cw=="},"data_text":["email=x"]}',
+            b'{"payload_base64":"***","data_text":"***"}',
+            id="name in a payload encoded wrongly",
         ),
         pytest.param(
             ["/metadata/headers/authorization"],
@@ -168,6 +253,38 @@ def test_reasons_about_a_payload_that_was_withheld() -> None:
     assert [one["found"] for one in json.loads(told["problems"])] == [MASK, "shop.raw"]
 
 
+@pytest.mark.parametrize(
+    ("rules", "payload", "shown"),
+    [
+        (["*email*"], {"data_base64": "eyJlbWFpbCI6InhAeSJ9"}, "shop.raw"),
+        (["/payload/email"], {"data": "email=x@y"}, "shop.raw"),
+        (["/payload"], {"data_base64": "eyJlbWFpbCI6InhcdTAwNDB5In0="}, "shop.raw"),
+        (["/payload/email", "/type"], {"data": "email=x@y"}, MASK),
+    ],
+    ids=["name", "pointer", "whole", "type"],
+)
+def test_reasons_about_an_event_on_a_protocol(
+    rules: list[str], payload: dict[str, str], shown: str
+) -> None:
+    whole = {"protocol": "KAFKA", "metadata": STRUCTURED, "payload": event("raw") | payload}
+    about = Problem(path="/email", rule="r", message="m", found="x@y")
+    kind = Problem(path="attributes.type", rule="r", message="m", found="shop.raw")
+    told = masked(rules, line(whole), about, kind)
+    assert [one["found"] for one in json.loads(told["problems"])] == [
+        MASK,
+        MASK if rules == ["/payload"] else shown,
+    ]
+
+
+def test_reasons_about_an_event_that_was_withheld() -> None:
+    text = json.dumps(event("raw", {"email": "x@y"}, subject="a b"), indent=1)
+    whole = line({"protocol": "KAFKA", "metadata": STRUCTURED, "payload_text": text})
+    places = ("attributes.subject", "content_type", "/email", "metadata.topic")
+    reasons = [Problem(path=path, rule="r", message="m", found="dlq") for path in places]
+    told = masked(["/subject"], whole, *reasons)
+    assert [one["found"] for one in json.loads(told["problems"])] == [MASK, MASK, MASK, "dlq"]
+
+
 @pytest.mark.parametrize("rule", ["", "  ", "/", "/a//b", "/a/", "/a~2"])
 def test_rules_that_fit_nothing_are_refused(rule: str) -> None:
     with pytest.raises(UsageError):
@@ -232,14 +349,39 @@ def lines_with(secret: str, other: Any) -> list[Any]:
         },
         {"token": secret, "data": {"note": secret}},
         secret,
+        *events_on_protocols(secret),
     ]
 
 
-def shown_of(secret: str, other: Any) -> Iterator[tuple[bytes, str]]:
+def events_on_protocols(secret: str) -> list[Any]:
+    """Messages whose payload is an event that holds a secret in ``note``, or may hold it there."""
+    text = json.dumps({"id": 1, "note": secret})
+    encoded = base64.b64encode(text.encode()).decode()
+    good = event("order", {"id": 1, "total": 1, "note": secret})
+    bare = event("order", datacontenttype="application/json")
+    payloads: list[dict[str, Any]] = [
+        {"payload": good},
+        {"payload": bare | {"data_base64": encoded}},
+        {"payload": bare | {"data": text}},
+        {"payload": bare | {"datacontenttype": "text/plain", "data": text}},
+        {"payload": bare | {"data": {"note": {"token": secret}}}},
+        {"payload": [good, bare | {"data_base64": encoded}]},
+        {"payload_text": json.dumps(good, indent=1)},
+        {"payload_base64": base64.b64encode(json.dumps(good).encode()).decode()},
+    ]
+    mqtt = {"protocol": "MQTT/5.0", "metadata": {"content_type": "application/cloudevents"}}
+    return [
+        *({"protocol": "KAFKA", "metadata": STRUCTURED} | payload for payload in payloads),
+        {"protocol": "KAFKA"} | payloads[0],
+        mqtt | payloads[1],
+    ]
+
+
+def shown_of(lines: list[Any], rules: list[str]) -> Iterator[tuple[bytes, str]]:
     """Each refused line that holds the secret, with all that its masked letter shows."""
     judge = judge_of(SETTING)
-    masker = Masker.of(RULES)
-    for whole in lines_with(secret, other):
+    masker = Masker.of(rules)
+    for whole in lines:
         for text in (line(whole), json.dumps(whole, ensure_ascii=False).encode("utf-8", "replace")):
             for raw in (text, text[:-1] + b"!"):
                 verdict = judge.judge(raw)
@@ -256,13 +398,28 @@ def shown_of(secret: str, other: Any) -> Iterator[tuple[bytes, str]]:
 @example("J%C3%BCrgen Geheim", None)
 @example("validate", None)
 def test_a_masked_letter_never_shows_the_secret(secret: str, other: Any) -> None:
+    check_that_nothing_shows(secret, RULES, lambda text: lines_with(text, other))
+
+
+@pytest.mark.parametrize("rule", ["/data/note", "/payload/note", "*NOTE"])
+@settings(max_examples=20)
+@given(secrets)
+@example("validate")
+def test_each_rule_reaches_an_event_on_a_protocol(rule: str, secret: str) -> None:
+    check_that_nothing_shows(secret, [rule], events_on_protocols)
+
+
+def check_that_nothing_shows(
+    secret: str, rules: list[str], lines: Callable[[str], list[Any]]
+) -> None:
     # A secret may be a word that letters of other secrets say too, such as the name of a stage.
-    words = "".join(shown for _, shown in shown_of("another-secret", other))
+    words = "".join(shown for _, shown in shown_of(lines("another-secret"), rules))
     told = [secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
     told.append(base64.b64encode(secret.encode("utf-8", "replace")).decode())
     told = [form for form in told if form not in words]
-    for raw, shown in shown_of(secret, other):
-        assert not [form for form in told if form in shown], raw
+    for raw, shown in shown_of(lines(secret), rules):
+        encoded = re.findall(r'_base64": ?"([^"]+)"', raw.decode(errors="replace"))
+        assert not [form for form in (*told, *encoded) if form in shown], raw
 
 
 def test_a_pointer_without_its_slash_is_not_taken_for_a_name() -> None:

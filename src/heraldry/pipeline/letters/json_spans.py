@@ -18,7 +18,6 @@ class Node:
     kind: str
     name: str | None
     parent: Node | None
-    depth: int
     start: int
     end: int = 0
     text: str | None = None
@@ -85,8 +84,7 @@ def spans(data: bytes) -> Node:
         if kind == '"' and open_node is not None and open_node.kind == "{" and name is None:
             name = msgspec.json.decode(data[start:at], type=str)
             continue
-        depth = 0 if open_node is None else open_node.depth + 1
-        last = Node(kind, name, open_node, depth, start, at)
+        last = Node(kind, name, open_node, start, at)
         if kind == '"':
             last.text = msgspec.json.decode(data[start:at], type=str)
         name = None

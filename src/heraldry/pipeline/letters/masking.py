@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
@@ -21,11 +22,12 @@ import msgspec
 from heraldry.errors import MessageError, UsageError
 from heraldry.messages.line import MAX_LINE
 from heraldry.messages.values import decode_base64
+from heraldry.pipeline.letters.contents import PAYLOADS, Contents, spellings
 from heraldry.pipeline.letters.json_spans import Node, spans
 from heraldry.schemas.parse import parse
 
 MASK = "***"
-_PAYLOADS = ("data", "payload")
+_NEVER_IN_EVENTS = ("metadata", "protocol")
 _CUT = "…"
 _WORD = 4
 """Shorter secrets are only sought in what a message held, not in our own sentences."""
@@ -38,9 +40,10 @@ class Masker:
     """Rules of masking: pointers into the line, and names of members wherever they stand.
 
     A rule that begins with ``/`` is a JSON pointer, with ``*`` for any one step; ``/data`` and
-    ``/payload`` are the same place. Any other rule is a pattern (``*``, ``?``) for the names of
-    members. Case does not count. What a rule cannot look into (a payload in base64, a text where
-    an object was to be, a line that is no JSON) is masked whole: nothing is shown by mistake.
+    ``/payload`` are the same place, in the line and in an event that is its payload. Any other
+    rule is a pattern (``*``, ``?``) for the names of members. Case does not count. What a rule
+    cannot look into (a payload in base64, a text where an object was to be, a line that is no
+    JSON) is masked whole: nothing is shown by mistake.
     """
 
     pointers: tuple[Steps, ...] = ()
@@ -74,39 +77,40 @@ class Masker:
         root = _root(line)
         if root is None:
             return found | _withheld(line) | _scrubbed(letter, Secrets(blind=True))
-        hidden = _outermost(self._hidden(root))
+        contents = Contents.of(root)
+        hidden = _outermost(self._hidden(root, contents))
         if not hidden:
             return found
         found["line"] = _replaced(line, hidden)
         found["masked"] = True
-        return found | _scrubbed(letter, Secrets.of(line, root, hidden))
+        return found | _scrubbed(letter, Secrets.of(line, contents, hidden))
 
-    def _hidden(self, root: Node) -> Iterator[Node]:
+    def _hidden(self, root: Node, contents: Contents) -> Iterator[Node]:
         """The values to be masked; some may stand within others."""
-        for start, steps in self._starts(root):
-            yield from _follow(start, steps)
+        for start, steps in self._starts(contents):
+            yield from _follow(start, steps, contents.payloads)
         if self.names:
-            yield from self._named(root)
+            yield from self._named(root, contents.opaque)
 
-    def _starts(self, root: Node) -> Iterator[tuple[Node, Steps]]:
-        """Where pointers begin: at the line, and at an event that is the payload of a protocol."""
-        event = root.member("payload")
-        inside = event is not None and event.member("specversion") is not None
+    def _starts(self, contents: Contents) -> Iterator[tuple[Node, Steps]]:
+        """Where pointers begin: at the messages, and at a payload that may be an event, unseen."""
         for steps in self.pointers:
-            yield root, steps
-            if inside and event is not None:
-                yield event, steps
+            for message in contents.messages:
+                yield message, steps
+            if steps[0] not in _NEVER_IN_EVENTS:
+                for payload in contents.sealed:
+                    yield payload, steps
 
-    def _named(self, root: Node) -> Iterator[Node]:
+    def _named(self, root: Node, opaque: frozenset[Node]) -> Iterator[Node]:
         """Members with a name that fits, and texts that no name can be seen in."""
         fits = _pattern(self.names)
         todo = [root]
         while todo:
             node = todo.pop()
-            if node.is_text and (node.parent is None or _is_payload(node)):
+            if node in opaque or (node.is_text and node.parent is None):
                 yield node
             for child in node.children:
-                if any(fits(name) for name in _spellings(child)):
+                if any(fits(name) for name in spellings(child)):
                     yield child
                 elif (pair := child.named_value) is not None and fits(pair[0].lower()):
                     yield pair[1]
@@ -127,16 +131,19 @@ class Secrets:
     clear: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, line: bytes, root: Node, hidden: Iterable[Node]) -> Secrets:
+    def of(cls, line: bytes, contents: Contents, hidden: Iterable[Node]) -> Secrets:
         """The texts of masked values and of all that is in them."""
         texts: set[str] = set()
         blind = False
+        unseen = sorted(one.start for one in contents.opaque)
         for node in hidden:
-            blind = blind or (node.is_text and (node.parent is None or _is_payload(node)))
+            blind = blind or (node.is_text and node.parent is None)
+            blind = blind or bisect_left(unseen, node.start) < bisect_left(unseen, node.end)
             for leaf in node.leaves():
                 texts.update(_forms(line[leaf.start : leaf.end]))
-        event = root.member("specversion") is not None
-        clear = ("metadata.", "content_type", *(("attributes.",) if event else ()))
+        # What an unseen event says of itself is withheld with it.
+        known = () if contents.sealed else ("content_type",)
+        clear = ("metadata.", *known, *(("attributes.",) if contents.shows_attributes else ()))
         return cls(texts=frozenset(filter(None, texts)), blind=blind, clear=clear)
 
     def value(self, text: str | None, path: str) -> str | None:
@@ -206,7 +213,7 @@ def _steps(rule: str) -> Steps:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
-def _follow(start: Node, steps: Steps) -> Iterator[Node]:
+def _follow(start: Node, steps: Steps, payloads: frozenset[Node]) -> Iterator[Node]:
     """The values a pointer leads to; and a text that stands where it would have to go on."""
     todo = [(start, steps)]
     while todo:
@@ -214,10 +221,10 @@ def _follow(start: Node, steps: Steps) -> Iterator[Node]:
         if not left or node.is_text or node.is_number or node.is_bytes:
             yield node
             continue
-        todo += _step(node, left)
+        todo += _step(node, left, payloads)
 
 
-def _step(node: Node, left: Steps) -> Iterator[tuple[Node, Steps]]:
+def _step(node: Node, left: Steps, payloads: frozenset[Node]) -> Iterator[tuple[Node, Steps]]:
     """One step on; a list that a name meets is looked through, as a list of named values is."""
     name = left[0]
     for number, child in enumerate(node.children):
@@ -227,28 +234,16 @@ def _step(node: Node, left: Steps) -> Iterator[tuple[Node, Steps]]:
                 yield child, left
             elif pair[0].lower() == name:
                 yield pair[1], left[1:]
-        elif name in ("*", str(number)) if node.is_list else name == "*" or _same(name, child):
+        elif node.is_list:
+            if name in ("*", str(number)):
+                yield child, left[1:]
+        elif name == "*" or _same(name, child, payloads):
             yield child, left[1:]
 
 
-def _same(name: str, child: Node) -> bool:
-    wanted = _PAYLOADS if name in _PAYLOADS and child.depth == 1 else (name,)
-    return any(spelling in wanted for spelling in _spellings(child))
-
-
-def _spellings(child: Node) -> tuple[str, ...]:
-    """The names of a member: ``data_base64`` is ``data`` too, and so with all that are encoded."""
-    if child.name is None:
-        return ()
-    name = child.name.lower()
-    for ending in ("_base64", "_text"):
-        if name.endswith(ending):
-            return name, name.removesuffix(ending)
-    return (name,)
-
-
-def _is_payload(node: Node) -> bool:
-    return node.depth == 1 and any(name in _PAYLOADS for name in _spellings(node))
+def _same(name: str, child: Node, payloads: frozenset[Node]) -> bool:
+    wanted = PAYLOADS if name in PAYLOADS and child in payloads else (name,)
+    return any(spelling in wanted for spelling in spellings(child))
 
 
 def _outermost(nodes: Iterable[Node]) -> list[Node]:
