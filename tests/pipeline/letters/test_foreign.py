@@ -112,6 +112,35 @@ def test_the_oldest_origin_counts() -> None:
     assert found.origin.topic == "orders"
 
 
+OWN = {
+    "x-original-url": "/shop",
+    "x-exception-policy": "retry",
+    "kafka_original-key": "k",
+    "retry_topic-owner": "shop",
+    "__rule.of-thumb": "1",
+    "__connect.by": "shop",
+}
+
+
+@pytest.mark.parametrize(
+    ("headers", "taken"),
+    [
+        (CONNECT_HEADERS, ()),
+        (SPRING_HEADERS, ("kafka_original-", "retry_topic-")),
+        (RULE_HEADERS, ("__rule.",)),
+        (STREAM_HEADERS, ("x-original-", "x-exception-")),
+        (CONNECT_HEADERS | STREAM_HEADERS, ("x-original-", "x-exception-")),
+    ],
+    ids=["connect", "spring", "confluent", "stream", "two tools"],
+)
+def test_headers_of_the_producer_stay(headers: dict[str, Any], taken: tuple[str, ...]) -> None:
+    """What looks like the header of a tool is the producer's where that tool wrote no letter."""
+    found = unwrap(kafka_line(OWN | headers))
+    assert found is not None
+    left = {name: value for name, value in OWN.items() if not name.startswith(taken)}
+    assert json.loads(found.line)["metadata"]["headers"] == left
+
+
 @pytest.mark.parametrize(
     "whole",
     [

@@ -31,7 +31,7 @@ class Dialect:
     """How a tool marks its letters: the names of its headers, and where the rest begins.
 
     ``marks`` are the beginnings of all names that are the tool's own; a record is its letter
-    where the header ``topic`` is there.
+    where the header ``topic`` is there, and only then are those names not the producer's.
     """
 
     system: str
@@ -102,8 +102,9 @@ class Unwrapped:
 def unwrap(line: bytes) -> Unwrapped | None:
     """The message that another tool's letter holds; None where the line is no such letter.
 
-    The topic is the original one again and the tool's headers are gone; key, other headers and
-    the payload stay as they are, the payload byte for byte.
+    The topic is the original one again and the tool's headers are gone, as are those of another
+    tool that had it before; key, other headers and the payload stay as they are, the payload byte
+    for byte.
     """
     if b"topic" not in line or not any(one.topic.encode() in line for one in DIALECTS):
         return None
@@ -114,10 +115,12 @@ def unwrap(line: bytes) -> Unwrapped | None:
         record = kafka.from_json(document["metadata"], None, kafka.NAME)
     except MessageError:
         return None
-    origin, reason = _origin(record.headers)
-    if origin is None:
+    values = _oldest(record.headers)
+    tools = tuple(one for one in DIALECTS if _topic(one, values))
+    if not tools:
         return None
-    marks = tuple(mark for one in DIALECTS for mark in one.marks)
+    origin, reason = _origin(tools[0], values)
+    marks = tuple(mark for one in tools for mark in one.marks)
     original = kafka.KafkaRecord(
         topic=origin.topic,
         partition=origin.partition,
@@ -202,24 +205,31 @@ def _is_kafka(document: Any) -> bool:
     )
 
 
-def _origin(headers: tuple[tuple[str, bytes | None], ...]) -> tuple[Origin | None, str]:
-    """The origin that the headers name, and the reason; the first of equal names is the oldest."""
+def _oldest(headers: tuple[tuple[str, bytes | None], ...]) -> dict[str, bytes]:
+    """The headers by name; the first of equal names is the oldest, and counts."""
     values: dict[str, bytes] = {}
     for name, value in headers:
         if value is not None:
             values.setdefault(name, value)
-    for one in DIALECTS:
-        topic = as_text(values.get(one.topic, b""))
-        if topic and isinstance(topic, str):
-            reasons = (as_text(values[name]) for name in one.reasons if name in values)
-            origin = Origin(
-                system=one.system,
-                topic=topic,
-                partition=_number(values.get(one.partition), 2**31),
-                offset=_number(values.get(one.offset), 2**63),
-            )
-            return origin, next((text for text in reasons if isinstance(text, str)), "")
-    return None, ""
+    return values
+
+
+def _topic(one: Dialect, values: Mapping[str, bytes]) -> str:
+    """The topic that a tool's header names; empty where the record is no letter of that tool."""
+    topic = as_text(values.get(one.topic, b""))
+    return topic if isinstance(topic, str) else ""
+
+
+def _origin(one: Dialect, values: Mapping[str, bytes]) -> tuple[Origin, str]:
+    """The origin that a tool's headers name, and the reason."""
+    reasons = (as_text(values[name]) for name in one.reasons if name in values)
+    origin = Origin(
+        system=one.system,
+        topic=_topic(one, values),
+        partition=_number(values.get(one.partition), 2**31),
+        offset=_number(values.get(one.offset), 2**63),
+    )
+    return origin, next((text for text in reasons if isinstance(text, str)), "")
 
 
 def _number(value: bytes | None, limit: int) -> int | None:
