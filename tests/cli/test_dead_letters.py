@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from heraldry.cli.dead_letters import command
+from heraldry.cli.main import main
 from tests.pipeline.landing.without_spark import RECEIVED
 from tests.pipeline.letters.lettering import land_lines, mask_letters
 from tests.suites.streams import WIDE, event, line, xid
@@ -102,6 +103,60 @@ def test_export_as_kafka_records(lake: str) -> None:
     assert records[1]["payload"]["type"] == "shop.order"
 
 
-def test_one_way_at_a_time(lake: str) -> None:
-    result = CliRunner().invoke(command, ["--warehouse", lake, "--rows", "1", "--export", "-"])
-    assert result.exit_code != 0
+def refused(lake: str, *more: str, config: str = "") -> str:
+    """The one line of a command that could not be carried out."""
+    before = ["--config", config] if config else []
+    result = CliRunner().invoke(main, [*before, "dead-letters", "--warehouse", lake, *more])
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    (told,) = result.stderr.splitlines()
+    return told
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--rows 1 --export -", "--rows and --export do not go together: give one of them"),
+        ("--rows 1 --letter abcdef", "--rows and --letter do not go together: give one of them"),
+        ("--newest", "--newest is for --rows: add --rows, or leave it out"),
+        ("--as connect", "--as is for --export: add --export, or leave it out"),
+        ("--rows 1 --as lines", "--rows and --as do not go together: leave out --as"),
+        ("--letter abcdef --rule type", "--letter and --rule do not go together"),
+        ("--letter abcdef --definition /x", "--letter and --definition do not go together"),
+        ("--letter abcdef --where rule=type", "--letter and --where do not go together"),
+        ("--letter abcdef --all", "--letter and --all do not go together"),
+        ("--letter abcdef --newest", "--letter and --newest do not go together"),
+        ("--letter abcdef --as connect", "--letter and --as do not go together"),
+        ("--export - --newest", "--export and --newest do not go together"),
+        ("--export - -o json", "--export and --format do not go together: leave out --format"),
+        ("--where batch=99999999999999999999", "is not the number of a batch"),
+        ("--where since=99999999999d", "is longer ago than time can be told"),
+    ],
+    ids=str,
+)
+def test_what_has_no_effect_is_refused(lake: str, options: str, reason: str) -> None:
+    assert reason in refused(lake, *options.split())
+
+
+def test_settings_are_for_the_way_that_has_a_use_for_them(lake: str, tmp_path: Path) -> None:
+    config = tmp_path / "heraldry.toml"
+    config.write_text(
+        '[dead-letters]\nrows = 2\nnewest = true\nas = "connect"\nwhere = "batch=1"\nall = true\n'
+    )
+    start = ["--config", str(config), "dead-letters", "--warehouse", lake]
+    run = CliRunner(env={"HERALDRY_FORMAT": "json"}).invoke
+    found = run(main, start)
+    assert found.exit_code == 0
+    letters = json.loads(found.stdout)
+    assert [one["batch"] for one in letters] == [1, 1]
+    exported = run(main, [*start, "--export", "-"])
+    assert [json.loads(one)["protocol"] for one in exported.stdout.splitlines()] == ["KAFKA"] * 4
+    one = run(main, [*start, "--letter", letters[0]["letter"]])
+    assert json.loads(one.stdout)["letter"] == letters[0]["letter"]
+    assert "--rows and --as do not" in refused(lake, "--as", "connect", config=str(config))
+
+
+@pytest.mark.parametrize("place", ["no/such/folder/file", "."], ids=["nowhere", "folder"])
+def test_an_export_that_cannot_be_written(lake: str, tmp_path: Path, place: str) -> None:
+    target = str(tmp_path / place)
+    told = refused(lake, "--export", target)
+    assert told.startswith(f"heraldry: {target} cannot be written: ")

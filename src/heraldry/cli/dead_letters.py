@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+from click.core import ParameterSource
 
 from heraldry.cli.letter_text import write_letter
 from heraldry.cli.output import (
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
     from heraldry.pipeline.letters.deadletters import LetterGroup
 
 ALL = -1
+
+_TERMS = ("rule", "definition", "where", "closed")
+_IGNORED = {
+    "letter": ("rows", "export", "newest", "form", *_TERMS),
+    "export": ("rows", "newest", "output"),
+    "rows": ("form",),
+}
+"""The options that each way to show letters has no use for; the first way that is given counts."""
+_NEEDED = {"newest": "rows", "form": "export"}
 
 
 @click.command(
@@ -112,19 +122,43 @@ def command(
 
 
 def _refuse_pairs(**given: bool) -> None:
-    """One way to show letters at a time."""
-    chosen = [f"--{name}" for name, is_there in given.items() if is_there]
+    """One way to show letters at a time, and no typed option that this way takes no notice of.
+
+    What stands in a file of settings is for whichever way has a use for it.
+    """
+    chosen = [f"--{name}" for name, is_there in given.items() if is_there and _typed(name)]
     if len(chosen) > 1:
         raise UsageError(f"{' and '.join(chosen)} do not go together", "give one of them")
+    way = next((name for name in _IGNORED if given.get(name)), "")
+    for name, needed in _NEEDED.items():
+        if not way and _typed(name):
+            raise UsageError(f"{_flag(name)} is for --{needed}", f"add --{needed}, or leave it out")
+    for name in _IGNORED.get(way, ()):
+        if _typed(name):
+            told = f"--{way} and {_flag(name)} do not go together"
+            raise UsageError(told, f"leave out {_flag(name)}")
+
+
+def _typed(name: str) -> bool:
+    found = click.get_current_context().get_parameter_source(name)
+    return found is ParameterSource.COMMANDLINE
+
+
+def _flag(name: str) -> str:
+    return next(one.opts[0] for one in command.params if one.name == name)
 
 
 def _export(warehouse: str, condition: Any, closed: bool, target: BinaryIO, form: str) -> None:
     from heraldry.pipeline.letters.export import export_letters
 
-    done = export_letters(
-        warehouse, target, where=condition, closed=closed, connect=form == "connect"
-    )
-    target.flush()
+    try:
+        done = export_letters(
+            warehouse, target, where=condition, closed=closed, connect=form == "connect"
+        )
+        target.flush()
+    except click.FileError as error:
+        # The file is opened with the first message; click would end with the code of a finding.
+        raise UsageError(f"{error.ui_filename} cannot be written", error.message) from None
     left = f", {count(done.masked)} left out because they are masked" if done.masked else ""
     progress(f"{plural(done.written, 'message')} exported{left}")
 

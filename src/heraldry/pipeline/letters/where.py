@@ -26,6 +26,7 @@ _TERM = re.compile(r"\s*([a-z]+)\s*(!=|<=|>=|=|<|>|~)\s*(.*?)\s*", re.DOTALL)
 _BETWEEN = re.compile(rf",\s*(?=(?:{'|'.join(TEXTS)}|batch|since|until)\s*(?:!=|<=|>=|=|<|>|~))")
 _AGE = re.compile(r"([0-9]+)\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_BATCHES = range(-(2**63), 2**63)
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
     "=": lambda left, right: left == right,
     "!=": lambda left, right: left != right,
@@ -66,12 +67,18 @@ def _term(text: str, now: datetime) -> pc.Expression:
     if name in TEXTS and sign in ("=", "!=", "~"):
         return _text(name, sign, value)
     if name == "batch" and sign in _COMPARE:
-        if not re.fullmatch(r"-?[0-9]+", value):
-            raise UsageError(f"{value!r} is not the number of a batch", GRAMMAR)
-        return _COMPARE[sign](pc.field("batch"), int(value))
+        return _COMPARE[sign](pc.field("batch"), _batch(value))
     if name in ("since", "until") and sign == "=":
         return _COMPARE[">=" if name == "since" else "<="](pc.field("received"), _time(value, now))
     raise UsageError(f"{text!r} compares what cannot be compared so", GRAMMAR)
+
+
+def _batch(text: str) -> int:
+    """The number of a batch, as the column holds it: 64 bits."""
+    number = int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else _BATCHES.stop
+    if number not in _BATCHES:
+        raise UsageError(f"{text!r} is not the number of a batch", GRAMMAR)
+    return number
 
 
 def _text(name: str, sign: str, value: str) -> pc.Expression:
@@ -91,7 +98,11 @@ def _text(name: str, sign: str, value: str) -> pc.Expression:
 def _time(text: str, now: datetime) -> datetime:
     """A time of ISO 8601, in UTC where it names no zone, or an age before now."""
     if age := _AGE.fullmatch(text):
-        return now - timedelta(**{_UNITS[age[2]]: int(age[1])})
+        try:
+            return now - timedelta(**{_UNITS[age[2]]: int(age[1])})
+        except (OverflowError, ValueError):
+            told = f"{text!r} is longer ago than time can be told"
+            raise UsageError(told, "an age such as 90s, 15m, 2h, 7d") from None
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
