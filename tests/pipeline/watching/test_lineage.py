@@ -214,6 +214,20 @@ def test_thousands_of_tables_are_counted_not_told(tmp_path: Path, lake: Path) ->
         pytest.param("files:s3://bucket/in", [("s3://bucket", "in")], id="objects"),
         pytest.param("s3a://bucket/a/b", [("s3://bucket", "a/b")], id="s3a"),
         pytest.param(
+            "abfss://c@acct.dfs.core.windows.net/lake/x",
+            [("abfss://c@acct.dfs.core.windows.net", "lake/x")],
+            id="azure",
+        ),
+        pytest.param(
+            "abfs://$web@acct.dfs.core.windows.net",
+            [("abfs://$web@acct.dfs.core.windows.net", "/")],
+            id="azure-container",
+        ),
+        pytest.param("abfss://u:p@acct/x", [("abfss://acct", "x")], id="azure-password"),
+        pytest.param("abfss://u:p@c@acct/x", [("abfss://acct", "x")], id="azure-both"),
+        pytest.param("abfss://acct/x", [("abfss://acct", "x")], id="azure-account"),
+        pytest.param("kafka://u@b:9092/t", [("kafka://b:9092", "t")], id="no-user"),
+        pytest.param(
             "endpoint:/endpoints/orders", [("endpoint", "/endpoints/orders")], id="endpoint"
         ),
     ],

@@ -6,6 +6,7 @@ The forms are those of https://openlineage.io/spec/2-0-2/OpenLineage.json and it
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ _FACETS: Final = {
 }
 _NAMESPACE: Final = "heraldry"
 _LONGEST_MESSAGE: Final = 2000
+_CONTAINER: Final = re.compile(r"[A-Za-z0-9$-]+")
 Columns = tuple[tuple[str, str], ...]
 
 
@@ -108,14 +110,14 @@ def places(source: str) -> list[tuple[str, str]]:
     """Namespace and name of what a source reads, as OpenLineage names brokers and files.
 
     ``kafka://host:9092/orders`` is ``kafka://host:9092`` and ``orders``; a folder is ``file`` and
-    its absolute path; an object of S3 is ``s3://bucket`` and its key.
+    its absolute path; an object of S3 is ``s3://bucket`` and its key, one of Azure
+    ``abfss://container@account.dfs.core.windows.net`` and its path.
     """
     place = source.removeprefix("files:")
     scheme, separator, rest = place.partition("://")
     if separator:
         host, _, name = rest.partition("/")
-        first = host.rpartition("@")[2].partition(",")[0]
-        namespace = f"{'s3' if scheme == 's3a' else scheme}://{first}"
+        namespace = f"{'s3' if scheme == 's3a' else scheme}://{_authority(scheme, host)}"
         name = name.partition("?")[0] if scheme in {"kafka", "nats", "amqp", "mqtt"} else name
         names = name.split(",") if scheme == "kafka" else [name]
         return [(namespace, one.strip("/") or "/") for one in names]
@@ -123,6 +125,15 @@ def places(source: str) -> list[tuple[str, str]]:
     if colon and source == place and "/" not in kind:
         return [(kind, name or "/")]
     return [("file", str(Path(place).absolute()))]
+
+
+def _authority(scheme: str, host: str) -> str:
+    """The first server of a URL, without a user; for Azure with the container before it."""
+    before, at, server = host.rpartition("@")
+    first = server.partition(",")[0]
+    if scheme in {"abfs", "abfss"} and _CONTAINER.fullmatch(before):
+        return f"{before}{at}{first}"
+    return first
 
 
 def _facet(facet: str, /, **content: Any) -> dict[str, Any]:
