@@ -86,6 +86,15 @@ def test_json_that_is_refused(metadata: dict[str, Any], protocol: str, rule: str
     assert (found.path, found.rule) == (f"metadata.{next(iter(metadata))}", rule)
 
 
+def test_of_several_faults_the_first_property_is_told() -> None:
+    """Whatever the seed of this process's hashes, and whatever order the members have."""
+    names = [one for one in fields("MQTT/5.0") if one != "user_properties"]
+    for place, name in enumerate(names):
+        with pytest.raises(MessageError) as error:
+            from_json({one: [] for one in reversed(names[place:])}, None, "MQTT")
+        assert error.value.problems[0].path == f"metadata.{name}"
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
