@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from heraldry.cli import main
-from heraldry.cli.main import COMMANDS
+from heraldry.cli.main import COMMANDS, _extra
 
 HEAVY = ("pyspark", "pyarrow", "deltalake", "rich", "jsonschema_rs", "yaml", "heraldry.messages")
 
@@ -108,3 +108,14 @@ def test_an_error_of_the_system_is_one_line_and_exit_2(examples: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         told = subprocess.run(check, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (told.returncode, told.stderr) == (2, "heraldry: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("module", "extra"),
+    [("pyarrow.fs", "spark"), ("fastavro", "avro"), ("apsw", "server"), ("psycopg", "postgres")],
+    ids=["spark", "avro", "server", "postgres"],
+)
+def test_a_library_that_is_missing_is_told_by_its_extra(module: str, extra: str) -> None:
+    told = _extra(ModuleNotFoundError(name=module))
+    assert str(told).endswith(f"pip install 'heraldry[{extra}]'")
+    assert _extra(ModuleNotFoundError(name="heraldry.nowhere")) is None

@@ -95,6 +95,8 @@ _EXTRAS = {
     "pyspark": "spark",
     "pyarrow": "spark",
     "deltalake": "spark",
+    "avro": "avro",
+    "fastavro": "avro",
     "apsw": "server",
     "starlette": "server",
     "uvicorn": "server",
