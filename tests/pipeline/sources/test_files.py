@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from heraldry.errors import PipelineError, UsageError
@@ -112,11 +113,17 @@ def test_a_folder_that_is_a_pattern_is_refused(tmp_path: Path, name: str) -> Non
         check_folder(str(tmp_path / name))
 
 
-def stored(tmp_path: Path, size: int = 1000) -> StoredFilesReader:
+def test_an_option_that_says_neither_is_refused(tmp_path: Path) -> None:
+    settings = LandSettings(source="files", warehouse="w", source_options={"on_loss": "yes"})
+    with pytest.raises(UsageError, match="on_loss is 'yes': write fail or continue"):
+        FilesSource(str(tmp_path), settings)
+
+
+def stored(tmp_path: Path, size: int = 1000, **more: str) -> StoredFilesReader:
     """The stream of a folder as of one on object storage."""
     folder, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
     options = {"folder": folder, "checkpoint": checkpoint, "bytes": str(size), "parts": "2"}
-    return StoredFilesReader(options)
+    return StoredFilesReader(options | more)
 
 
 def planned(reader: StoredFilesReader, begin: int, end: int) -> list[list[str]]:
@@ -142,6 +149,27 @@ def test_files_of_a_store_keep_the_order_in_which_they_were_seen(tmp_path: Path)
         (b"1", 0, 0),
         (b"2", 0, 1),
     ]
+
+
+def test_a_file_of_a_store_that_is_gone_stops_every_run_until_it_may_go_on(tmp_path: Path) -> None:
+    folder = Storage.open(str(tmp_path / "in"))
+    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
+        folder.write(name, name.encode())
+    assert stored(tmp_path).latestOffset({"files": 0}, ReadAllAvailable()) == {"files": 3}
+    folder.delete("b.jsonl")
+
+    def read(reader: StoredFilesReader) -> list[bytes]:
+        parts = reader.partitions({"files": 0}, {"files": 3})
+        batches = [batch for part in parts for batch in reader.read(part)]
+        return [row["value"] for batch in batches for row in batch.to_pylist()]
+
+    for _ in range(2):
+        with pytest.raises(PipelineError, match=r"b\.jsonl is gone \(put it back, or go on"):
+            read(stored(tmp_path))
+    first, gone, last = read(stored(tmp_path, goes_on="true"))
+    assert (first, last) == (b"a.jsonl", b"c.jsonl")
+    assert b"unreadable" in gone
+    assert b"b.jsonl" in gone
 
 
 def test_a_batch_of_a_store_ends_at_a_whole_file(tmp_path: Path) -> None:
@@ -235,3 +263,30 @@ def test_a_bound_makes_batches(spark: SparkSession, tmp_path: Path) -> None:
     bounded = LandSettings(source="files", warehouse="w", max_per_batch=20)
     batches = landed(spark, FilesSource(str(folder), bounded), tmp_path / "checkpoint")
     assert [len(batch) for batch in batches] == [20, 20]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_a_file_that_goes_away_amid_a_batch(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    """Spark has listed it by then; also the workers would look for it."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "b.jsonl").write_bytes(b"2")
+    found: list[bytes] = []
+
+    def keep(rows: DataFrame, _: int) -> None:
+        (folder / name).unlink(missing_ok=True)
+        found.extend(bytes(row[0]) for row in rows.collect())
+
+    def run(given: str) -> None:
+        (folder / name).write_bytes(b"1")
+        options = {"on_loss": given}
+        settings = LandSettings(source="files", warehouse="w", source_options=options)
+        rows = FilesSource(str(folder), settings).read(spark)
+        query = rows.writeStream.foreachBatch(keep).trigger(availableNow=True)
+        query.option("checkpointLocation", str(tmp_path / given)).start().awaitTermination()
+
+    with pytest.raises(StreamingQueryException, match=f"{name}.* (is gone|does not exist)"):
+        run("fail")
+    assert found == []
+    run("continue")
+    assert found == [b"2"]

@@ -2,7 +2,8 @@
 
 Every message becomes one line with its place: the block it stands in (a row group, a block of
 Avro; 0 where a file has none) and its number there. A file that breaks off is read as far as it
-goes; one line then stands for the rest, and becomes a dead letter.
+goes; one line then stands for the rest, and becomes a dead letter. A file that is gone stops the
+batch, unless the job may go on without it: then a line stands for it, too.
 """
 
 from __future__ import annotations
@@ -10,18 +11,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
-from urllib.parse import unquote, urlsplit
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import fs
 
-from heraldry.errors import MessageError
-from heraldry.pipeline.lake.object_store import filesystem
+from heraldry.errors import MessageError, MissingExtraError, PipelineError
 from heraldry.pipeline.sources import event_batches, packed_lines
+from heraldry.pipeline.sources.file_opening import open_file
+from heraldry.pipeline.sources.file_times import in_utc
 from heraldry.pipeline.sources.record_lines import Record, writer_of
-from heraldry.schemas.avro.container import read_blocks
 
 Piece = tuple[int, list[bytes]]
 """A block's number, and lines of it."""
@@ -43,18 +42,24 @@ _ARROW = pa.schema(
 _ROWS = 2000
 _SHOWN = 2000
 _BYTES = 8 * 1024 * 1024
+_MARK = b"\xef\xbb\xbf"
 _BROKEN = (MessageError, EOFError, ValueError, zlib.error, pa.ArrowException)
 
 
-def read_paths(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def read_paths(
+    batches: Iterator[pa.RecordBatch], *, goes_on: bool = False
+) -> Iterator[pa.RecordBatch]:
     """For ``mapInArrow``: the lines of all files whose addresses come as ``source``."""
     for batch in batches:
         for source in batch.column("source").to_pylist():
-            yield from read_file(source)
+            yield from read_file(source, goes_on=goes_on)
 
 
-def read_file(source: str) -> Iterator[pa.RecordBatch]:
-    """The lines of one file with their places, in batches of a bounded size."""
+def read_file(source: str, *, goes_on: bool = False) -> Iterator[pa.RecordBatch]:
+    """The lines of one file with their places, in batches of a bounded size.
+
+    ``goes_on``: a file that is gone becomes one line; else it is a PipelineError.
+    """
     block = number = 0
     try:
         for found, lines in _bounded(_pieces(source)):
@@ -64,8 +69,13 @@ def read_file(source: str) -> Iterator[pa.RecordBatch]:
             number += len(lines)
     except _BROKEN as error:
         yield _batch(source, block, number, [unreadable(source, error)])
+    except FileNotFoundError as error:
+        if not goes_on:
+            advice = "put it back, or go on without it: --source-option on_loss=continue"
+            raise PipelineError("read a file", f"{source} is gone ({advice})") from error
+        yield _batch(source, block, number, [unreadable(source, ValueError("is gone"))])
     except OSError as error:
-        if error.errno is not None or "AWS Error" in str(error):
+        if error.errno is not None:
             raise  # the machine's fault, not the file's: it is tried again
         yield _batch(source, block, number, [unreadable(source, error)])
 
@@ -80,28 +90,31 @@ def unreadable(what: str, error: Exception) -> bytes:
     return msgspec.json.encode({"unreadable": what, "reason": told[:500]})
 
 
-def open_file(source: str) -> pa.NativeFile:
-    """A file by its address, as Spark and object stores write it."""
-    scheme = urlsplit(source).scheme
-    if scheme in ("", "file"):
-        return fs.LocalFileSystem().open_input_file(unquote(urlsplit(source).path))
-    system, path = filesystem(source)
-    return system.open_input_file(path)
-
-
 def _pieces(source: str) -> Iterator[Piece]:
-    suffix = PurePosixPath(source).suffix
     with open_file(source) as file:
-        if suffix == ".parquet":
-            yield from _parquet(file)
-        elif suffix == ".avro":
-            yield from _avro(file)
-        elif suffix == ".json":
-            if file.size() > event_batches.LIMIT:
-                raise ValueError(f"has more than {event_batches.LIMIT} bytes: write JSON lines")
-            yield from ((0, [line]) for line in event_batches.read_values(file.read()))
-        else:
-            yield from ((0, lines) for lines in packed_lines.read_lines(file, suffix))
+        yield from pieces_of(file, PurePosixPath(source).suffix)
+
+
+def pieces_of(file: pa.NativeFile, suffix: str) -> Iterator[Piece]:
+    """The lines of an open file of the kind that its name ends with."""
+    if suffix == ".parquet":
+        yield from _parquet(file)
+    elif suffix == ".avro":
+        yield from _avro(file)
+    elif suffix == ".json":
+        if file.size() > event_batches.LIMIT:
+            raise ValueError(f"has more than {event_batches.LIMIT} bytes: write JSON lines")
+        yield from ((0, [line]) for line in event_batches.read_values(file.read()))
+    else:
+        yield from ((0, lines) for lines in _unmarked(packed_lines.read_lines(file, suffix)))
+
+
+def _unmarked(parts: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
+    """The lines of a file without the byte order mark that it may begin with."""
+    for first in parts:
+        yield [first[0].removeprefix(_MARK), *first[1:]]
+        break
+    yield from parts
 
 
 def _parquet(file: pa.NativeFile) -> Iterator[Piece]:
@@ -110,7 +123,8 @@ def _parquet(file: pa.NativeFile) -> Iterator[Piece]:
     names = parquet.schema_arrow.names
     writer = writer_of(names)
     for group in range(parquet.num_row_groups):
-        for batch in parquet.iter_batches(_ROWS, row_groups=[group]):
+        for found in parquet.iter_batches(_ROWS, row_groups=[group]):
+            batch = in_utc(found)
             columns = [
                 batch.column(name).to_pylist(maps_as_pydicts=None if name == "headers" else "lossy")
                 for name in names
@@ -122,6 +136,11 @@ def _parquet(file: pa.NativeFile) -> Iterator[Piece]:
 
 
 def _avro(file: pa.NativeFile) -> Iterator[Piece]:
+    try:
+        # Only now: files of all other kinds are read without it.
+        from heraldry.schemas.avro.container import read_blocks
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("avro", error.name or "fastavro") from error
     writer, known = writer_of(()), None
     for block, record in read_blocks(file):
         if record.keys() != known:

@@ -5,11 +5,14 @@ packed lines, JSON, Parquet and Avro by their path in the workers (``file_readin
 file source keeps the log of what was read. A file must appear whole: write it under another
 name, or one that starts with ``.`` or ``_``, and rename it. A folder on object storage is read
 by :mod:`stored_files`.
+
+Source option: ``on_loss=continue`` (a file that is gone before it was read does not stop the job).
 """
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +36,8 @@ _SCHEMAS = {
 _PARTS = 8
 """Into how many tasks a batch from object storage is split at least, where it has so many files."""
 _DEFAULT_BYTES = 512 * 1024 * 1024
+KNOWN = ("on_loss",)
+"""The source options of files."""
 
 
 class FilesSource:
@@ -48,6 +53,7 @@ class FilesSource:
         check_folder(folder)
         self.name = f"files:{folder}"
         self._folder, self._limit = folder, settings.max_per_batch
+        self._goes_on = _goes_on(settings.source_options.get("on_loss", "fail"))
         self._checkpoint = settings.checkpoint or Storage.open(settings.warehouse).join(CHECKPOINT)
 
     def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
@@ -71,7 +77,7 @@ class FilesSource:
         others = self._files(spark, "binaryFile", ENDINGS)
         # Without its content a file is but a path: the workers open it.
         paths = others.selectExpr("_metadata.file_path as source")
-        return lines.union(paths.mapInArrow(read_paths, SCHEMA))
+        return lines.union(paths.mapInArrow(partial(read_paths, goes_on=self._goes_on), SCHEMA))
 
     def reader(self) -> ReaderFactory:
         """Lines by their block and number."""
@@ -91,6 +97,7 @@ class FilesSource:
             .option("checkpoint", self._checkpoint)
             .option("bytes", str(limit))
             .option("parts", str(_PARTS))
+            .option("goes_on", "true" if self._goes_on else "false")
             .load()
         )
 
@@ -106,6 +113,8 @@ class FilesSource:
             .option("maxBytesPerTrigger", str(limit))
             # A file counts as new by its name alone, however old its date says it is.
             .option("maxFileAge", "36500d")
+            # Gone amid a batch; what is gone before it Spark leaves out, whatever this says.
+            .option("ignoreMissingFiles", "true" if self._goes_on else "false")
             .load(folder)
         )
 
@@ -119,3 +128,9 @@ def check_folder(folder: str) -> None:
         raise UsageError(f"there is no folder {folder!r}", "--from files:DIR names a folder")
     if set(folder) & set("*?[]{}\\"):
         raise UsageError(f"Spark would read {folder!r} as a pattern", "rename the folder")
+
+
+def _goes_on(given: str) -> bool:
+    if given not in ("fail", "continue"):
+        raise UsageError(f"the source option on_loss is {given!r}", "write fail or continue")
+    return given == "continue"

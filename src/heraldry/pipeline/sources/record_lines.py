@@ -9,13 +9,16 @@
 | ``attribute`` and ``data`` alone | an event in the Avro format |
 | ``value`` alone | a line |
 | any other | a payload, of a message whose protocol is ``FILE`` |
+
+What JSON has no words for (NaN, infinity) is a ValueError, and never becomes another value.
 """
 
 from __future__ import annotations
 
+import math
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -32,7 +35,7 @@ Record = Mapping[str, Any]
 
 _PAYLOADS = ("payload", "payload_text", "payload_base64")
 _DATA = ("data", "data_base64")
-_encode = msgspec.json.Encoder(decimal_format="number").encode
+_lenient = msgspec.json.Encoder(decimal_format="number").encode
 
 
 def writer_of(names: Collection[str]) -> Callable[[Record], bytes]:
@@ -135,8 +138,30 @@ def _attribute(value: Any) -> Any:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     if isinstance(value, datetime):
-        return canonical_text(value)
+        # Without a zone it is one in UTC, and not in that of this machine.
+        return canonical_text(value if value.tzinfo else value.replace(tzinfo=UTC))
+    _check_finite(value)
     return value
+
+
+def _encode(value: Any) -> bytes:
+    """A value as JSON; ValueError where that has no word for it."""
+    data = _lenient(value)
+    if b"null" in data:  # what becomes of NaN; a look at every value only then
+        _check_finite(value)
+    return data
+
+
+def _check_finite(value: Any) -> None:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is no number of JSON")
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            _check_finite(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            _check_finite(one)
 
 
 def _bytes(value: Any) -> bytes | None:

@@ -104,6 +104,7 @@ class StoredFilesReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         kept = Storage.open(options["checkpoint"])
         self._log = FileLog(self._folder, kept, "heraldry/files")
         self._bytes, self._parts = int(options["bytes"]), int(options["parts"])
+        self._goes_on = options.get("goes_on") == "true"
         self._target: int | None = None
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
@@ -146,4 +147,4 @@ class StoredFilesReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The lines of some files."""
         assert isinstance(partition, FilesPartition)
         for source in partition.sources:
-            yield from read_file(source)
+            yield from read_file(source, goes_on=self._goes_on)
