@@ -110,10 +110,21 @@ def test_a_token_from_the_environment(tmp_path):
             "--source-option idle has no value",
             id="option-without-value",
         ),
+        *(
+            pytest.param(
+                ["--from", "mqtt://127.0.0.1:1/a", *typed],
+                f"{typed[0]} is for messages over HTTP: leave it out",
+                id=f"broker-and{typed[0][1:]}",
+            )
+            for typed in (
+                *(["--host", "::1"], ["--port", "1"], ["--max-body", "9"]),
+                *(["--token-env", "PATH"], ["--keep-invalid"]),
+            )
+        ),
     ],
 )
 def test_what_cannot_be(tmp_path, arguments, told):
-    process = start(tmp_path, *arguments)
+    process = start(tmp_path, *arguments, port=None)
     _, errors = process.communicate(timeout=30)
     assert (process.returncode, told in errors) == (2, True), errors
 

@@ -166,6 +166,12 @@ def test_metrics_are_offered_where_it_is_said() -> None:
             id="master-and-remote",
         ),
         pytest.param(
+            ["--dedupe-window", "9", "--dedupe", "off"],
+            "--dedupe-window is for leaving out what came before: leave it out, or --dedupe off "
+            "(HERALDRY_DEDUPE)",
+            id="dedupe-window",
+        ),
+        pytest.param(
             ["--metrics-host", "0.0.0.0"],
             "--metrics-host needs a port: give --metrics-port, too",
             id="metrics-host",
@@ -200,6 +206,31 @@ def test_variables_may_hold_what_is_for_other_jobs(
     result = invoke(*land, "--remote", "sc://h:1")
     assert result.exit_code == 2
     assert "there is no folder 'inbox'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        pytest.param("kafka://127.0.0.1:9/shop", "127.0.0.1:9", id="kafka"),
+        pytest.param("endpoint:shop-kafka", "127.0.0.1:9", id="an endpoint of Kafka"),
+        pytest.param("nats://127.0.0.1:9/shop?stream=SHOP", "127.0.0.1:9", id="a stream of NATS"),
+    ],
+)
+def test_a_raw_log_for_other_jobs_stops_none(
+    here: Path, examples: Path, monkeypatch: pytest.MonkeyPatch, source: str, place: str
+) -> None:
+    """Nobody listens there: it is the source that is told of, and not an option."""
+    shop = (examples / "shop" / "shop.xreg.json").read_text()
+    write("shop.xreg.json", shop.replace("localhost:9092", place))
+    monkeypatch.setenv("HERALDRY_RAW_LOG", "log")
+    land = ("land", "--catalog", "shop.xreg.json", "--from", source, "--to", "lake")
+    result = invoke(*land)
+    assert result.exit_code
+    assert place in result.stderr
+    assert "raw log" not in result.stderr
+    typed = invoke(*land, "--raw-log", "log")
+    assert typed.exit_code == 2
+    assert "can be read again, and needs no raw log" in typed.stderr
 
 
 @pytest.mark.parametrize("command", ["tables", "dead-letters"])

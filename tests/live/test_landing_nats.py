@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import nats as client
 import pytest
 from nats.js import JetStreamContext
+from nats.js.errors import BadRequestError
 
 from heraldry.errors import PipelineError, TransportError
 from heraldry.messages import line as message_lines
 from heraldry.messages.message import Message
 from heraldry.messages.protocols import nats as protocol
+from heraldry.messages.rawlog import RawLog
+from heraldry.messages.source_url import endpoint_of_url
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.jetstream import JetStreamReader, JetStreamSource, Range
 from heraldry.pipeline.sources.opening import open_source
-from tests.live.landing_kills import Landing, killed_landings
+from tests.live.intake_process import intake, tokens, url_of
+from tests.live.intake_process import publish as send
+from tests.live.landing_kills import Landing, killed_landings, shop_messages
 from tests.live.servers.nats import PASSWORD, USERNAME, NatsServer, server
 from tests.live.servers.server import free_port
+from tests.live.test_nats_transport import transport
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -179,6 +187,77 @@ def test_what_a_stream_has_dropped_stops_the_job(nats: NatsServer) -> None:
     assert list(read(lenient, 6, 20)) == [f"LOSS/{n}" for n in range(11, 21)]
 
 
+def configured(address: str, stream: str, **config: object) -> None:
+    """A stream with its configuration; one that is there is changed."""
+
+    async def run() -> None:
+        connection = await client.connect(address)
+        jetstream = connection.jetstream()
+        given = {"name": stream, "subjects": [f"{stream}.>"], **config}
+        try:
+            await jetstream.add_stream(**given)
+        except BadRequestError:
+            await jetstream.update_stream(**given)
+        await connection.close()
+
+    asyncio.run(run())
+
+
+THINS = [
+    pytest.param({"retention": "workqueue"}, "retention workqueue", id="workqueue"),
+    pytest.param({"retention": "interest"}, "retention interest", id="interest"),
+    pytest.param({"max_msgs_per_subject": 2}, "max_msgs_per_subject 2", id="per-subject"),
+    pytest.param({"allow_msg_ttl": True}, "allow_msg_ttl", id="ttl"),
+    pytest.param({"allow_rollup_hdrs": True}, "allow_rollup_hdrs", id="roll-up"),
+]
+
+
+@pytest.mark.parametrize(("config", "told"), THINS)
+def test_a_stream_that_drops_from_within_is_read_only_if_that_is_known(
+    nats: NatsServer, config: dict[str, object], told: str
+) -> None:
+    stream = f"THIN-{told.replace(' ', '-')}"
+    configured(nats.address, stream, **config)
+    with pytest.raises(PipelineError, match=rf"others unread: {told} \(.*on_loss=continue"):
+        source(url(nats, stream))
+    lenient = source(url(nats, stream), on_loss="continue")
+    assert JetStreamReader(lenient._place).initialOffset() == {"sequence": 0}
+
+
+def test_what_a_stream_drops_from_within_is_not_passed_over(nats: NatsServer) -> None:
+    fill(nats.address, "LATER", numbered(10))
+    reader = JetStreamReader(source(url(nats, "LATER"))._place)
+    limit = reader.getDefaultReadLimit()
+    assert reader.latestOffset({"sequence": 0}, limit) == {"sequence": 10}
+    configured(nats.address, "LATER", max_msgs_per_subject=1)
+    with pytest.raises(PipelineError, match="between others unread: max_msgs_per_subject 1"):
+        reader.latestOffset({"sequence": 0}, limit)
+    lenient = source(url(nats, "LATER"), on_loss="continue")
+    assert list(read(lenient, 1, 10)) == ["LATER/10"]
+
+
+def test_a_stream_that_refuses_instead_of_dropping(nats: NatsServer) -> None:
+    keeps = {"max_msgs_per_subject": 2, "discard": "new", "discard_new_per_subject": True}
+    configured(nats.address, "KEEPS", max_msgs=9, **keeps)
+    assert source(url(nats, "KEEPS")).name.endswith("/KEEPS")
+
+
+def test_a_subject_of_several_streams_names_none(nats: NatsServer) -> None:
+    for stream in ("TWIN-B", "TWIN-A"):
+        configured(nats.address, stream, subjects=[f"twins.{stream}.>"])
+    asked = {"jetstream": True}
+    endpoint = endpoint_of_url(f"{nats.address}/twins.>")
+    both = replace(endpoint, options={**endpoint.options, **asked})
+    settings = LandSettings(source="", warehouse="lake")
+    with pytest.raises(TransportError, match=r"several streams .*: TWIN-A, TWIN-B .*stream=NAME"):
+        JetStreamSource(both, settings)
+    one = replace(endpoint, options={"subjectfilter": "twins.TWIN-B.x", **asked})
+    assert JetStreamSource(one, settings).name.endswith("/TWIN-B")
+    none = replace(endpoint, options={"subjectfilter": "nobody.here", **asked})
+    with pytest.raises(TransportError, match="no stream of JetStream has the subject"):
+        JetStreamSource(none, settings)
+
+
 def test_a_stream_that_was_made_anew_stops_the_job(nats: NatsServer) -> None:
     fill(nats.address, "ANEW", numbered(3))
     reader = JetStreamReader(source(url(nats, "ANEW"))._place)
@@ -202,6 +281,33 @@ def test_a_user_with_a_password(nats: NatsServer, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("HERALDRY_NATS_PASSWORD")  # as on a worker elsewhere
     assert len(read(opened, 1, 4)) == 4
     assert PASSWORD not in repr(opened._place)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_what_is_sent_without_jetstream_is_taken_in_and_landed(
+    nats: NatsServer, tmp_path: Path
+) -> None:
+    """The server keeps nothing, so the intake listens all the while; the job comes later."""
+    log, messages = tmp_path / "log", shop_messages(1000)
+    with intake(log, "--from", f"{nats.address}/core.shop.>") as process:
+        assert url_of(process) == f"{nats.address}/core.shop.>"
+        subject = {"subject": "core.shop.events"}
+        for some in (messages[:400], messages[400:]):
+            asyncio.run(send(transport(nats.address, "producer"), some, "NATS", subject))
+        wait_for(log, len(messages))
+    assert tokens(log) == [message.attributes["id"] for message in messages]
+    landing = Landing(folder=tmp_path, source=f"raw-log:{log}")
+    report = landing.drain()
+    assert report["read"] == report["landed"] + report["dead"] == len(messages)
+    assert landing.found() == {message.attributes["id"]: 1 for message in messages}
+
+
+def wait_for(log: Path, count: int) -> None:
+    end = time.monotonic() + 120
+    while RawLog(log).end() < count:
+        assert time.monotonic() < end, f"{RawLog(log).end()} of {count}"
+        time.sleep(0.05)
 
 
 def check_kills(running: NatsServer, folder: Path, kills: int) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -17,9 +18,10 @@ import pytest
 from heraldry.errors import RawLogError, TransportError, UsageError
 from heraldry.messages import line
 from heraldry.messages.intake import Intake, IntakeLimits
-from heraldry.messages.intake_connection import intake_connection, intake_endpoint
+from heraldry.messages.intake_connection import intake_connection, intake_endpoint, intake_name
 from heraldry.messages.rawlog import RawLog
 from heraldry.messages.rawlog_writer import RawLogWriter
+from heraldry.messages.source_url import normal_source
 from heraldry.messages.transports.mqtt_options import FOREVER, session_of
 from heraldry.messages.transports.transport import Connection
 from heraldry.model.endpoint import Endpoint
@@ -134,6 +136,30 @@ def test_the_source_waits_while_too_much_is_unread(tmp_path, monkeypatch):
     assert told == ["intake: waits, 5 messages in the log are unread", "intake: goes on"]
 
 
+def test_who_is_waited_for_is_named_and_may_be_forgotten(tmp_path, monkeypatch):
+    """A warehouse that was moved leaves the reader behind that its job was."""
+    monkeypatch.setattr("heraldry.messages.intake._LOOK_EVERY", 5)
+    told: list[str] = []
+    log = RawLog(tmp_path)
+    with taking(tmp_path, limits=IntakeLimits(unread=5), on_event=told.append) as (_, address):
+        log.advance("old", 0, 0, "/was/here/_checkpoint")
+        log.advance("new", 0, 0, "/is/there/_checkpoint")
+        for number in range(10):
+            assert post(address, b"%d" % number) == 204
+            log.advance("new", 0, number + 1)
+        with ThreadPoolExecutor(1) as pool:
+            late = pool.submit(post, address, b"10")
+            time.sleep(0.3)
+            assert not late.done()
+            (tmp_path / "readers" / "old").unlink()
+            assert late.result(timeout=10) == 204
+    assert told == [
+        "intake: waits, 5 messages in the log are unread by the job with the checkpoint "
+        f"/was/here/_checkpoint; if it never comes back, remove {tmp_path}/readers/old",
+        "intake: goes on",
+    ]
+
+
 def test_idle_is_when_nothing_has_come(tmp_path):
     with taking(tmp_path) as (intake, address), ThreadPoolExecutor(1) as pool:
         begun = time.monotonic()
@@ -147,14 +173,15 @@ def test_idle_is_when_nothing_has_come(tmp_path):
 def test_messages_that_never_pause_are_taken_for_a_bounded_time(tmp_path):
     told: list[str] = []
     with taking(tmp_path) as (intake, address), ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(intake.wait_until_idle, 1.0, 2.5, told.append)
+        # A post waits for the disk: silence must be far longer than that, and than the bound.
+        waiting = pool.submit(intake.wait_until_idle, 30.0, 2.5, told.append)
         time.sleep(0.5)  # nothing has come: the time does not run yet
         begun = time.monotonic()
         while not waiting.done():
             assert post(address, b"1") == 204
             time.sleep(0.05)
         assert 2.3 < time.monotonic() - begun < 10
-        assert waiting.result() == "messages come without a pause of 1 s for 2.5 s"
+        assert waiting.result() == "messages come without a pause of 30 s for 2.5 s"
     assert told
     assert all(re.fullmatch(r"[012]/2 s, \d+ messages taken in", one) for one in told)
 
@@ -201,11 +228,51 @@ def test_mqtt_sessions_are_kept_under_the_name_of_the_log(version):
     assert found.endpoint.option("qos") == 1
 
 
+def session(endpoint: Endpoint, **options: str) -> tuple[str, bool, int]:
+    found = session_of(intake_connection(intake_endpoint(endpoint, options), "abc"))
+    return found.client_id, found.clean, found.expiry
+
+
 def test_what_an_endpoint_says_of_its_session_counts():
-    found = intake_connection(mqtt(clientid="mine", cleansession=True, qos=2), "abc")
-    assert session_of(found).client_id == "mine"
-    assert session_of(found).clean
+    given = intake_endpoint(mqtt(clientid="mine", sessionexpiryinterval=60, qos=2), {})
+    found = intake_connection(given, "abc")
+    assert session(given) == ("mine", False, 60)
     assert found.endpoint.option("qos") == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        pytest.param("5.0", {"cleansession": True}, id="default-of-a-registry"),
+        pytest.param("3.1.1", {"cleansession": True}, id="default-of-a-registry-3.1.1"),
+        pytest.param("5.0", {"cleanstart": True}, id="clean-start"),
+        pytest.param("5.0", {"cleansession": "true", "cleanstart": "true"}, id="as-text"),
+    ],
+)
+def test_an_endpoint_does_not_make_the_session_a_clean_one(version, said):
+    assert session(mqtt(version, **said)) == ("heraldry-abc", False, FOREVER)
+
+
+@pytest.mark.parametrize("version", ["5.0", "3.1.1"])
+@pytest.mark.parametrize("said", [{}, {"cleansession": False}], ids=["nothing", "kept"])
+def test_a_clean_session_is_asked_for_by_hand(version, said):
+    assert session(mqtt(version, **said), cleansession="true") == ("heraldry-abc", True, 0)
+
+
+@pytest.mark.parametrize(
+    ("address", "topic", "name"),
+    [
+        pytest.param("mqtt://broker", "A/#", "mqtt://broker:1883/A/#", id="default-port"),
+        pytest.param("MQTT://Broker:1883", "A/#", "mqtt://broker:1883/A/#", id="case"),
+        pytest.param("mqtts://[::1]", "a", "mqtts://[::1]:8883/a", id="ipv6"),
+        pytest.param("broker", "a", "mqtt://broker:1883/a", id="no-scheme"),
+        pytest.param("mqtt://ada@B:1", "a", "mqtt://b:1/a", id="user"),
+    ],
+)
+def test_a_source_has_one_name_however_it_is_spelled(address, topic, name):
+    endpoint = replace(mqtt(topicfilter=topic), addresses=(address,))
+    assert intake_name(endpoint) == name
+    assert normal_source(name) == name
 
 
 @pytest.mark.parametrize("said", [None, "settled", "mixed", "unsettled"])

@@ -250,6 +250,78 @@ def test_a_log_has_one_name_and_one_source(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("again", ["mqtt://broker/A", "MQTT://Broker:1883/A"])
+def test_a_source_is_the_same_however_it_is_spelled(tmp_path, again):
+    with RawLogWriter(tmp_path, source="mqtt://broker:1883/A"):
+        pass
+    with RawLogWriter(tmp_path, source=again):
+        pass
+    with pytest.raises(RawLogError, match="holds"), RawLogWriter(tmp_path, source=f"{again}a"):
+        pass
+
+
+def test_a_broker_that_moved_is_written_into_the_file_that_is_named(tmp_path):
+    with RawLogWriter(tmp_path, source="mqtt://old:1883/a"):
+        pass
+    new, file = "mqtt://new:1883/a", tmp_path / "source"
+    with (
+        pytest.raises(RawLogError, match=rf"name another folder for {new}.*write it into {file}"),
+        RawLogWriter(tmp_path, source=new),
+    ):
+        pass
+    file.write_text(f"{new}\n")
+    with RawLogWriter(tmp_path, source=new):
+        pass
+
+
+def test_a_reader_says_who_it_is_until_it_says_another(tmp_path):
+    filled(tmp_path, 9)
+    log = RawLog(tmp_path)
+    assert log.slowest() is None
+    log.advance("a", 0, 2, "/lake/a b")
+    log.advance("b", 0, 5)
+    log.commit("a", 3)
+    assert log.progress("a") == (3, 3)
+    slow = log.slowest()
+    assert (slow.place, slow.path, slow.read) == ("/lake/a b", f"{tmp_path}/readers/a", 3)
+    log.advance("a", 9, 9, "/lake/c")
+    assert str(log.slowest()) == f"a reader; if it never comes back, remove {tmp_path}/readers/b"
+    log.advance("b", 9, 9)
+    assert log.unread() == 0
+
+
+def lost(folder: Path, mark: bytes | None) -> None:
+    """What a power cut does to a mark that was not flushed: an older one, no blocks, or none."""
+    if mark is None:
+        (folder / MARK).unlink()
+    else:
+        (folder / MARK).write_bytes(mark)
+
+
+@pytest.mark.parametrize(
+    "mark", [None, b"", Mark(number=3, segment=0, size=24).write()], ids=["gone", "empty", "older"]
+)
+def test_a_mark_that_a_power_cut_took_is_mended_by_who_writes(tmp_path, mark):
+    filled(tmp_path, 8)
+    lost(tmp_path, mark)
+    log = RawLog(tmp_path)
+    with pytest.raises(RawLogError, match="begin its heraldry intake first"):
+        log.pieces(5, 8)
+    filled(tmp_path, 8)
+    assert list(log.read(5, 8)) == lines(5, 8)
+
+
+def test_a_mark_of_no_blocks_is_mended_by_who_writes(tmp_path):
+    filled(tmp_path, 8)
+    lost(tmp_path, b"\0" * 95)
+    with pytest.raises(RawLogError, match=r"cannot be read .begin its heraldry intake first"):
+        RawLog(tmp_path).end()
+    (tmp_path / "other").mkdir()
+    lost(tmp_path / "other", b"what")
+    with pytest.raises(RawLogError, match="is this the folder of a raw log"):
+        RawLog(tmp_path / "other").end()
+
+
 @pytest.mark.parametrize(
     "text", [b"", b"1 2 3 4\n", b"\0" * 95, Mark(number=1, segment=2, size=3).write()[:-1]]
 )

@@ -120,6 +120,35 @@ def test_what_is_too_long(door):
     assert json.loads(answer.body)["detail"] == "At most 1000 bytes are taken."
 
 
+BINARY = b"\xff" * (line.MAX_LINE // 4 * 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        pytest.param(BINARY, "image/png", id="base64"),
+        pytest.param(b"a" * line.MAX_LINE, "text/plain", id="text"),
+        pytest.param(
+            json.dumps([EVENT, EVENT | {"data": "a" * line.MAX_LINE}]).encode(), BATCH, id="batch"
+        ),
+    ],
+)
+@pytest.mark.parametrize("keep", [False, True], ids=["refused", "kept-invalid"])
+def test_what_could_never_be_landed(door, body, content, keep):
+    door.settings = IntakeSettings(max_body=2 * line.MAX_LINE, keep_invalid=keep)
+    answer = door.post("/", body, ("Content-Type", content))
+    assert (answer.status, door.lines()) == (413, [])
+    assert f"a line of at most {line.MAX_LINE} bytes" in json.loads(answer.body)["detail"]
+
+
+def test_the_largest_that_can_be_landed(door):
+    door.settings = IntakeSettings(max_body=2 * line.MAX_LINE)
+    assert door.post("/", BINARY[:-1000]).status == 202
+    events = [EVENT | {"id": one, "data": one * (line.MAX_LINE - 1000)} for one in "ab"]
+    assert door.post("/", json.dumps(events).encode(), ("Content-Type", BATCH)).status == 202
+    assert [len(one.payload) > 2**23 for one in door.messages()] == [True] * 3
+
+
 def test_a_query_that_is_not_utf_8(door):
     assert door.post("/?a=%ff", b"a").status == 400
 
@@ -179,10 +208,20 @@ def test_a_full_disk_takes_nothing(door, monkeypatch):
     assert door.messages()[0].payload == b"b"
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
-def test_only_posts_are_messages(door, method):
+ALLOWED = "POST, PUT, PATCH, DELETE, OPTIONS"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "TRACE"])
+def test_who_only_looks_sends_no_message(door, method):
     answer = door.call(method, "/in", b"a")
-    assert (answer.status, answer.headers["allow"]) == (405, "POST, OPTIONS")
+    assert (answer.status, answer.headers["allow"]) == (405, ALLOWED)
+    assert door.lines() == []
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_messages_keep_their_method(door, method):
+    assert door.call(method, "/in", b"a").status == 202
+    assert [one.metadata["method"] for one in door.messages()] == [method]
 
 
 def test_the_handshake_of_webhooks(door):
@@ -196,7 +235,7 @@ def test_requests_at_once_share_a_flush_and_are_counted(door):
 
     async def main() -> tuple[list[Answer], str]:
         posts = [_call(app, "POST", "/", (), b"%d" % number) for number in range(300)]
-        answers = await asyncio.gather(*posts, _call(app, "PUT", "/", (), b""))
+        answers = await asyncio.gather(*posts, _call(app, "GET", "/", (), b""))
         return answers, (await _call(app, "GET", "/metrics", (), b"")).body.decode()
 
     answers, metrics = asyncio.run(main())

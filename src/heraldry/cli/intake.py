@@ -76,24 +76,26 @@ def command(
 ) -> None:
     """Take messages in until interrupted, and keep them for `heraldry land --from raw-log:DIR`.
 
-    Over HTTP every POST is a message, or a batch of events; 202 is answered once it is durable.
+    Over HTTP every POST, PUT, PATCH and DELETE is a message, or a batch of events; 202 is
+    answered once it is durable.
     With --from, messages are taken from a broker and acknowledged once they are durable, or
     listened for at the address of an HTTP endpoint. A log has one writer; any number of jobs may
     read it, and what all of them have landed is removed.
     """
-    from heraldry.cli.intake_source import door_of, is_http, open_endpoint, refuse_catalog
+    from heraldry.cli import intake_source as sources
 
     endpoint = None
     if source is not None:
-        endpoint = open_endpoint(source, catalog, source_option)
-        if not is_http(endpoint):
+        endpoint = sources.open_endpoint(source, catalog, source_option)
+        if not sources.is_http(endpoint):
+            sources.refuse_http_options()
             _take(folder, endpoint, output)
             return
     elif source_option:
         raise UsageError("options are those of a source", "name it: --from mqtt://HOST/FILTER")
     else:
-        refuse_catalog()
-    door = door_of(endpoint, host, port)
+        sources.refuse_catalog()
+    door = sources.door_of(endpoint, host, port)
     _listen(folder, endpoint, door, output, **given)
 
 

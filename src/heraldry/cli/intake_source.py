@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heraldry.model.endpoint import Endpoint
 
 _ENDPOINT = "endpoint:"
+_OF_HTTP = ("host", "port", "max_body", "token_env", "keep_invalid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,14 @@ def refuse_catalog() -> None:
     if _given("catalog") is ParameterSource.COMMANDLINE:
         told = "--catalog is for an endpoint of it"
         raise UsageError(told, "name the endpoint: --from endpoint:XID, or leave it out")
+
+
+def refuse_http_options() -> None:
+    """UsageError for what was typed for messages over HTTP, where a broker is taken from."""
+    for name in _OF_HTTP:
+        if _given(name) is ParameterSource.COMMANDLINE:
+            told = f"--{name.replace('_', '-')} is for messages over HTTP"
+            raise UsageError(told, "leave it out: these are taken from a broker")
 
 
 def is_http(endpoint: Endpoint) -> bool:

@@ -27,7 +27,6 @@ _OPTIONS = (
     *("cluster-by", "keep-payload", "mask", "breaker", "catalog-grace"),
     *("metrics-port", "metrics-host", "log-format", "lineage"),
 )
-_READ_AGAIN = ("files:", "kafka:", "nats+jetstream:", "raw-log:")
 
 
 def landing_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,18 +40,21 @@ def landing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def watch_catalog(
     paths: Sequence[str], allow: tuple[str, ...], grace: float, observers: Sequence[Observer]
 ) -> Iterator[CatalogWatch]:
-    """The catalog of some paths and addresses, looked at again at every batch."""
+    """The catalog of some paths and addresses, looked at again and again."""
     from heraldry.client.catalog_follower import CatalogFollower
     from heraldry.pipeline.landing.catalog_watch import CatalogWatch
 
+    watching = list(observers)
+
     def tell(text: str) -> None:
-        for one in observers:
+        for one in watching:
             one.event(text)
 
     follower = CatalogFollower(catalogs(), paths, allow)
     try:
         yield CatalogWatch(follower.look, grace, tell=tell)
     finally:
+        watching.clear()  # a look that still waits for its answer tells nobody of it
         follower.close()
 
 
@@ -65,7 +67,8 @@ def landing_settings(given: dict[str, Any], catalog: Catalog) -> LandSettings:
     opened = MessageCatalog(catalog)
     given["only"] = tuple(opened[xid].xid for xid in given.get("only", ()))
     given["breaker"] = _share(given["breaker"])
-    given["raw_log"] = _raw_log(given)
+    # Whether it is needed is known with the source: an endpoint may be of any kind.
+    given["raw_log_if_needed"] = not _typed("raw_log")
     given["warehouse"] = given.pop("to")
     given["source_options"] = source_options(given.pop("source_option"))
     return LandSettings(**given)
@@ -113,17 +116,12 @@ def _refuse_unused(given: Mapping[str, Any]) -> None:
     """
     if _typed("interval") and not given.get("stream"):
         raise UsageError("--interval is for a job that streams", "add --stream, or leave it out")
+    if _typed("dedupe_window") and given["dedupe"] == "off":
+        told = "--dedupe-window is for leaving out what came before"
+        raise UsageError(told, "leave it out, or --dedupe off (HERALDRY_DEDUPE)")
     if _typed("master") and given["remote"]:
         told = "a job runs by --master or by --remote, not by both"
         raise UsageError(told, "leave out one (HERALDRY_REMOTE is --remote too)")
-
-
-def _raw_log(given: Mapping[str, Any]) -> str | None:
-    """The raw log; where it was not typed, only for a source that wants one."""
-    log: str | None = given["raw_log"]
-    if given["source"].startswith(_READ_AGAIN) and not _typed("raw_log"):
-        return None
-    return log
 
 
 def _typed(name: str) -> bool:

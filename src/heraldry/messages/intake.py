@@ -117,7 +117,7 @@ class Intake:
             if self.failure is not None:
                 raise self.failure
             if self._is_full:
-                return f"{self._limits.unread:,} messages in the log are unread"
+                return self._full()
             since = 0.0 if self._first is None else now - self._first
             if since >= longest:
                 return f"messages come without a pause of {seconds:g} s for {longest:g} s"
@@ -196,7 +196,7 @@ class Intake:
         most = self._limits.unread
         if most is None or self._reading.unread() < most:
             return
-        self._on_event(f"intake: waits, {most} messages in the log are unread")
+        self._on_event(f"intake: waits, {self._full()}")
         self._is_full = True
         try:
             while self._reading.unread() >= most:
@@ -204,6 +204,12 @@ class Intake:
         finally:
             self._is_full = False
         self._on_event("intake: goes on")
+
+    def _full(self) -> str:
+        """What is too much, and for whom it is kept: he may be gone for good."""
+        told = f"{self._limits.unread:,} messages in the log are unread"
+        slowest = self._reading.slowest()
+        return told if slowest is None else f"{told} by {slowest}"
 
     async def _wait(self, seconds: float) -> None:
         try:

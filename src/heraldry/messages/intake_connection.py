@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from heraldry.errors import UsageError
+from heraldry.messages.source_url import normal_source
 from heraldry.messages.transports.transport import Connection
 from heraldry.model.endpoint import Endpoint
 from heraldry.model.formats import protocol_family
@@ -23,6 +24,9 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """The protocols that are taken in, and which options of each can be set from outside."""
 
+_CLEAN = {"MQTT": ("cleansession", "cleanstart")}
+"""What an endpoint says for its publishers, or a registry wrote as the default of its model."""
+
 _PLACES = {
     "MQTT": ("topicfilter", "topic"),
     "AMQP": ("node",),
@@ -35,7 +39,8 @@ def intake_endpoint(
 ) -> Endpoint:
     """An endpoint with options set from outside; UsageError for what it does not have.
 
-    ``also`` are those that its user has, told to who asks for another.
+    ``also`` are those that its user has, told to who asks for another. Only from outside a
+    session of MQTT is made a clean one: it would lose what is not durable yet.
     What can be read again by itself is refused: a raw log would only make it slower.
     """
     family = protocol_family(endpoint.protocol)[0]
@@ -51,14 +56,15 @@ def intake_endpoint(
     if "version" in options:
         protocol = f"{family}/{options['version']}"
     own = {name: value for name, value in options.items() if name != "version"}
-    return replace(endpoint, protocol=protocol, options={**endpoint.options, **own})
+    said = {n: one for n, one in endpoint.options.items() if n not in _CLEAN.get(family, ())}
+    return replace(endpoint, protocol=protocol, options={**said, **own})
 
 
 def intake_connection(endpoint: Endpoint, name: str) -> Connection:
-    """A consumer of an endpoint; ``name`` is that of the log.
+    """A consumer of what :func:`intake_endpoint` made; ``name`` is that of the log.
 
-    MQTT: the broker keeps the session, under a client id that is the log's own, unless the
-    endpoint says otherwise; it sends with QoS 1, because QoS 2 is over before a message is
+    MQTT: the broker keeps the session, under a client id that is the log's own, unless another
+    was asked for; it sends with QoS 1, because QoS 2 is over before a message is
     durable here.
 
     AMQP: the server sends unsettled, whatever the endpoint says, because what is settled when it
@@ -75,7 +81,10 @@ def intake_connection(endpoint: Endpoint, name: str) -> Connection:
 
 
 def intake_name(endpoint: Endpoint) -> str:
-    """What rows say they came from: the address with what is asked for there, and no credential."""
+    """What rows say they came from: the address with what is asked for there, and no credential.
+
+    It is spelled in one way, because a log takes messages from one source only.
+    """
     family = protocol_family(endpoint.protocol)[0]
     address = endpoint.addresses[0] if endpoint.addresses else str(endpoint.xid)
     scheme, found, rest = address.partition("://")
@@ -87,4 +96,5 @@ def intake_name(endpoint: Endpoint) -> str:
             path = given
             break
     host = parts.netloc.rpartition("@")[2]
-    return f"{scheme if found else family.lower()}://{host}" + (f"/{path}" if path else "")
+    named = f"{scheme if found else family.lower()}://{host}" + (f"/{path}" if path else "")
+    return normal_source(named)

@@ -32,6 +32,7 @@ READERS = "readers"
 
 _SUFFIX = ".jsonl"
 _CHUNK = 256 * 1024
+_LOOKED_AT = 1024 * 1024
 _TRIES = 100
 
 
@@ -63,6 +64,7 @@ class Mark:
 
 
 _MARK_LENGTH = len(Mark().write())
+_MEND = "begin its heraldry intake first: it mends what a power cut has left"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,19 @@ class Piece:
     def times(self) -> list[int | None]:
         """When each was taken in, in microseconds; None where that is not known."""
         return read_times(Path(self.path), self.first, self.count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Whoever reads a log: its file there, what it calls itself, and the next number it reads."""
+
+    path: str
+    place: str
+    read: int
+
+    def __str__(self) -> str:
+        named = f"the job with the checkpoint {self.place}" if self.place else "a reader"
+        return f"{named}; if it never comes back, remove {self.path}"
 
 
 class RawLog:
@@ -127,8 +142,7 @@ class RawLog:
             return []
         mark, known = read_mark(self.folder), segments(self.folder)
         if end > mark.number:
-            told = f"has {mark.number} messages, and not yet {end}"
-            raise RawLogError(str(self.folder), told, "was it removed and begun anew?")
+            raise self.ended(end, f"has {mark.number} messages, and not yet {end}")
         if not known or begin < known[0]:
             raise _gone(str(self.folder), begin)
         found: list[Piece] = []
@@ -144,17 +158,23 @@ class RawLog:
     def progress(self, reader: str) -> tuple[int, int]:
         """How far a reader is: what it has done with for ever, and what it has read."""
         try:
-            committed, read = (self.folder / READERS / reader).read_text().split()
+            text = (self.folder / READERS / reader).read_text()
+            committed, read = text.split(maxsplit=2)[:2]
             return int(committed), int(read)
         except (FileNotFoundError, ValueError):
             return self.begin(), self.begin()
 
-    def advance(self, reader: str, committed: int, read: int) -> None:
-        """Note how far a reader is. Lost in a crash it is only late, so it is not flushed."""
+    def advance(self, reader: str, committed: int, read: int, place: str | None = None) -> None:
+        """Note how far a reader is. Lost in a crash it is only late, so it is not flushed.
+
+        ``place`` says to people which reader it is; it stays until another is given.
+        """
         path = self.folder / READERS / reader
         path.parent.mkdir(exist_ok=True)
+        if place is None:
+            place = self._reader(reader).place
         draft = path.with_name(f".{reader}.{os.getpid()}")
-        draft.write_text(f"{committed} {max(committed, read)}\n")
+        draft.write_text(f"{committed} {max(committed, read)}\n{place}\n")
         draft.replace(path)
 
     def rename(self, old: str, new: str) -> None:
@@ -182,8 +202,26 @@ class RawLog:
 
     def unread(self) -> int:
         """How many messages the slowest reader has still to read; all, where nobody reads."""
-        places = [self.progress(name)[1] for name in self._readers()]
-        return self.end() - min(places, default=self.begin())
+        slowest = self.slowest()
+        return self.end() - (self.begin() if slowest is None else slowest.read)
+
+    def slowest(self) -> Reader | None:
+        """The reader that has read least; None where nobody reads."""
+        return min(map(self._reader, self._readers()), key=lambda one: one.read, default=None)
+
+    def ended(self, number: int, told: str) -> RawLogError:
+        """Why message ``number`` is asked for and the log ends before it.
+
+        What was read was flushed before, the mark was not: after a power cut the messages are
+        there, and only whoever opens the log to write counts them again.
+        """
+        advice = "it was begun anew: so must the job"
+        last = segments(self.folder)[-1:]
+        if last:
+            with segment_path(self.folder, last[0]).open("rb", buffering=0) as handle:
+                there = last[0] + whole_lines(handle.fileno(), 0)[0]
+            advice = _MEND if there >= number else advice
+        return RawLogError(str(self.folder), told, advice)
 
     def purge(self, before: int) -> None:
         """Remove segments with messages before a number only, and before every reader's."""
@@ -195,6 +233,14 @@ class RawLog:
             path = segment_path(self.folder, first)
             path.unlink(missing_ok=True)
             times_path(path).unlink(missing_ok=True)
+
+    def _reader(self, name: str) -> Reader:
+        path = self.folder / READERS / name
+        try:
+            place = path.read_text().partition("\n")[2].strip()
+        except FileNotFoundError:
+            place = ""
+        return Reader(path=str(path), place=place, read=self.progress(name)[1])
 
     def _readers(self) -> list[str]:
         try:
@@ -279,7 +325,8 @@ def read_mark(folder: Path) -> Mark:
         mark = Mark.read(text) if text else Mark()
         if mark is not None:
             return mark
-    raise RawLogError(str(folder / MARK), "cannot be read", "is this the folder of a raw log?")
+    advice = _MEND if segments(folder) else "is this the folder of a raw log?"
+    raise RawLogError(str(folder / MARK), "cannot be read", advice)
 
 
 def segments(folder: Path) -> list[int]:
@@ -290,6 +337,25 @@ def segments(folder: Path) -> list[int]:
         return []
     numbers = [name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)]
     return sorted(int(number) for number in numbers if number.isdigit())
+
+
+def whole_lines(handle: int, offset: int) -> tuple[int, int]:
+    """How many whole lines there are behind an offset, and their bytes.
+
+    After a power cut a file may have blocks that were never written: no line has null characters.
+    """
+    lines = length = 0
+    tail = b""
+    while data := os.pread(handle, _LOOKED_AT, offset + length + len(tail)):
+        tail += data
+        torn = tail.find(b"\0")
+        whole = tail[: tail.rfind(b"\n", 0, torn if torn >= 0 else len(tail)) + 1]
+        lines += whole.count(b"\n")
+        length += len(whole)
+        if torn >= 0:
+            break
+        tail = tail[len(whole) :]
+    return lines, length
 
 
 def segment_path(folder: Path, first: int) -> Path:

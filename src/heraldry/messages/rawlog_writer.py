@@ -19,11 +19,11 @@ from types import TracebackType
 from typing import Self
 
 from heraldry.errors import RawLogError
-from heraldry.messages.rawlog import MARK, SOURCE, Mark, segment_path, segments
+from heraldry.messages.rawlog import MARK, SOURCE, Mark, segment_path, segments, whole_lines
 from heraldry.messages.rawlog_times import time_record, times_path, whole_records
+from heraldry.messages.source_url import normal_source
 
 _LOCK, _NAME = "lock", "name"
-_CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,9 +148,10 @@ class RawLogWriter:
         path = self.folder / SOURCE
         if not path.exists():
             self._write_once(SOURCE, self._source)
-        elif path.read_text().strip() != self._source:
-            told = f"this log holds the messages of {path.read_text().strip()}"
-            raise RawLogError(str(self.folder), told, f"name another folder for {self._source}")
+        elif normal_source(held := path.read_text().strip()) != normal_source(self._source):
+            told = f"this log holds the messages of {held}"
+            advice = f"name another folder for {self._source}; if that is where it has moved to"
+            raise RawLogError(str(self.folder), told, f"{advice}, write it into {path}")
 
     def _write_once(self, name: str, text: str) -> None:
         draft = self.folder / f".{name}"
@@ -173,7 +174,7 @@ class RawLogWriter:
         if size < mark.size:
             told = f"segment {segment} has lost {mark.size - size} bytes that were durable"
             raise RawLogError(str(self.folder), told, "take it back from where it is kept safe")
-        lines, length = _whole_lines(self._file, mark.size)
+        lines, length = whole_lines(self._file, mark.size)
         self._segment, self._size = segment, mark.size + length
         os.ftruncate(self._file, self._size)
         os.lseek(self._file, self._size, os.SEEK_SET)
@@ -224,22 +225,3 @@ def _write_all(handle: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(handle, rest) :]
-
-
-def _whole_lines(handle: int, offset: int) -> tuple[int, int]:
-    """How many whole lines there are behind an offset, and their bytes.
-
-    After a power cut a file may have blocks that were never written: no line has null characters.
-    """
-    lines = length = 0
-    tail = b""
-    while data := os.pread(handle, _CHUNK, offset + length + len(tail)):
-        tail += data
-        torn = tail.find(b"\0")
-        whole = tail[: tail.rfind(b"\n", 0, torn if torn >= 0 else len(tail)) + 1]
-        lines += whole.count(b"\n")
-        length += len(whole)
-        if torn >= 0:
-            break
-        tail = tail[len(whole) :]
-    return lines, length

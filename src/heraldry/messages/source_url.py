@@ -21,6 +21,9 @@ from heraldry.model.xid import Xid
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}").fullmatch
 _SUBJECT = re.compile(r"[^\s.]+(\.[^\s.]+)*").fullmatch
 _STREAM = re.compile(r"[^\s.*>/\\]+").fullmatch
+_PORTS = {"mqtt": 1883, "tcp": 1883, "mqtts": 8883, "ssl": 8883, "ws": 80, "wss": 443}
+_PORTS |= {"amqp": 5672, "amqps": 5671, "nats": 4222, "tls": 4222, "http": 80, "https": 443}
+"""The ports of what is taken in; here without the clients that connect to them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +67,8 @@ SCHEMES = tuple(_KINDS)
 """The schemes of URLs that name a server."""
 
 
-def endpoint_of_url(url: str, details: Mapping[str, Any] | None = None) -> Endpoint:
-    """The endpoint that a URL describes; ``details`` are members of its addresses.
+def endpoint_of_url(url: str) -> Endpoint:
+    """The endpoint that a URL describes.
 
     Its id is the scheme, so that HERALDRY_KAFKA_PASSWORD is asked for before HERALDRY_PASSWORD.
     UsageError teaches what would be right, and never shows a user or password.
@@ -95,9 +98,24 @@ def endpoint_of_url(url: str, details: Mapping[str, Any] | None = None) -> Endpo
         usage=("consumer",),
         protocol=kind.protocol,
         addresses=addresses,
-        details=tuple(dict(details or {}) for _ in addresses),
+        details=tuple({} for _ in addresses),
         options={fold(name): value for name, value in options.items()},
     )
+
+
+def normal_source(name: str) -> str:
+    """The address of a source in the one way to spell it: ``MQTT://B/a`` is ``mqtt://b:1883/a``.
+
+    The path stays as it is: topics, addresses and subjects have a case.
+    """
+    scheme, found, rest = name.partition("://")
+    server, slash, path = rest.partition("/")
+    scheme, server = scheme.lower(), server.lower()
+    if not found or not server:
+        return name
+    if scheme in _PORTS and not server.rpartition("]")[2].partition(":")[2]:
+        server = f"{server.rstrip(':')}:{_PORTS[scheme]}"
+    return f"{scheme}://{server}{slash}{path}"
 
 
 def filled_endpoint(endpoint: Endpoint, values: Mapping[str, str]) -> Endpoint:

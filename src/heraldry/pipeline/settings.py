@@ -30,6 +30,8 @@ class LandSettings:
     """NAME=VALUE for the source: what its URL has no place for."""
     raw_log: str | None = None
     """Where messages of sources that cannot be read again are kept first."""
+    raw_log_if_needed: bool = False
+    """A source that can be read again does without the raw log, and does not refuse it."""
     dedupe: str = "auto"
     """``auto`` (where the source may repeat), ``on`` or ``off``."""
     dedupe_window: int = WINDOW

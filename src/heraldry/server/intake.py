@@ -1,6 +1,6 @@
 """Taking messages in over HTTP: an answer of 202 means that they are durable in the raw log.
 
-Events in binary, structured and batch mode, and any other post, on any path or below one.
+Events in binary, structured and batch mode, and whatever else is sent, on any path or below one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from heraldry.errors import MessageError, RawLogError
+from heraldry.messages import line
 from heraldry.messages.envelopes import event_formats
 from heraldry.messages.group_commit import GroupCommit
 from heraldry.messages.protocols import http
@@ -43,6 +44,9 @@ _SECRET_HEADERS = frozenset(
 """How senders are let in, here or by who stands before us: no part of a message."""
 _SECRET_PARAMETERS = frozenset(("access_token", "api_key", "api-key", "apikey", "subscription-key"))
 _WITHOUT = ("GET", "HEAD")
+_METHODS = ("POST", "PUT", "PATCH", "DELETE")
+"""What makes a message: who only looks, such as a probe or a browser, sends none."""
+_ALLOW = (b"allow", ", ".join((*_METHODS, "OPTIONS")).encode())
 _Waiting = asyncio.Future[RawLogError | None]
 
 
@@ -126,8 +130,8 @@ class IntakeApp:
             return Reply(404, "Messages are not taken here.")
         if method == "OPTIONS":
             return _handshake(scope)
-        if method != "POST":
-            return Reply(405, "Messages are posted.", ((b"allow", b"POST, OPTIONS"),))
+        if method not in _METHODS:
+            return Reply(405, f"Messages are sent by {', '.join(_METHODS)}.", (_ALLOW,))
         if not self._is_let_in(scope):
             return Reply(401, "A token is needed.", ((b"www-authenticate", b"Bearer"),))
         try:
@@ -142,6 +146,10 @@ class IntakeApp:
             lines = self._lines(_message(scope, self._settings.path, body))
         except (MessageError, ValueError) as error:
             return Reply(400, str(error))
+        longest = max(map(len, lines), default=0)
+        if longest > line.MAX_LINE:
+            told = f"A message is kept as a line of at most {line.MAX_LINE} bytes"
+            return Reply(413, f"{told}; this one would have {longest}.")
         waiting: _Waiting = asyncio.get_running_loop().create_future()
         self._start().add(lines, waiting)
         failure = await waiting
@@ -195,7 +203,7 @@ class IntakeApp:
 
     def _service(self, path: str) -> Reply:
         if path == METRICS:
-            text = "".join(f"{line}\n" for line in self._measures()).encode("ascii")
+            text = "".join(f"{one}\n" for one in self._measures()).encode("ascii")
             return Reply(200, headers=((b"content-type", CONTENT_TYPE),), content=text)
         ok = msgspec.json.encode({"status": "ok", "messages": self._log.end})
         return Reply(200, headers=((b"content-type", b"application/json"),), content=ok)
@@ -255,4 +263,4 @@ def _handshake(scope: Scope) -> Reply:
     """The permission of CloudEvents webhooks: every origin may send, at any rate."""
     asked = any(name == b"webhook-request-origin" for name, _ in scope["headers"])
     granted = ((b"webhook-allowed-origin", b"*"), (b"webhook-allowed-rate", b"*"))
-    return Reply(200, headers=((b"allow", b"POST, OPTIONS"), *(granted if asked else ())))
+    return Reply(200, headers=(_ALLOW, *(granted if asked else ())))

@@ -19,7 +19,7 @@ from heraldry.pipeline.sources.intake import GUARANTEES as INTAKE
 from heraldry.pipeline.sources.intake import IntakeSource
 from heraldry.pipeline.sources.jetstream import JetStreamSource
 from heraldry.pipeline.sources.kafka import CONNECTOR, KafkaSource
-from heraldry.pipeline.sources.opening import is_jetstream, open_source
+from heraldry.pipeline.sources.opening import is_jetstream, open_source, source_of
 from heraldry.pipeline.sources.query_lag import query_lag
 from heraldry.pipeline.sources.raw_log import RawLogSource
 from heraldry.pipeline.sources.source import Lag, Source
@@ -42,11 +42,8 @@ def opened(url: str, folder: Path, catalog: Catalog = SHOP, **options: str) -> S
 
 def kafka(url: str = "kafka://broker:9092/orders", **options: str) -> KafkaSource:
     given = {name.replace("__", "."): value for name, value in options.items()}
-    details = {
-        name: given[name] for name in ("security.protocol", "sasl.mechanism") if name in given
-    }
     settings = replace(SETTINGS, source_options=given)
-    return KafkaSource(endpoint_of_url(url, details), settings)
+    return KafkaSource(endpoint_of_url(url), settings)
 
 
 # --- which source a URL opens
@@ -56,7 +53,7 @@ def kafka(url: str = "kafka://broker:9092/orders", **options: str) -> KafkaSourc
     ("url", "kind", "name"),
     [
         ("mqtt://broker:1883/shops/#", IntakeSource, "mqtt://broker:1883/shops/#"),
-        ("amqps://broker/orders", IntakeSource, "amqps://broker/orders"),
+        ("amqps://broker/orders", IntakeSource, "amqps://broker:5671/orders"),
         ("nats://server:4222/shop.>", IntakeSource, "nats://server:4222/shop.>"),
         ("kafka://broker:9092/orders", KafkaSource, "kafka://broker:9092/orders"),
         ("KAFKA://one:1,two:2/a,b", KafkaSource, "kafka://one:1/a,b"),
@@ -195,6 +192,17 @@ def test_a_raw_log_beside_what_can_be_read_again(url: str, tmp_path: Path) -> No
     assert str(caught.value).startswith(f"{given} can be read again, and needs no raw log: ")
 
 
+@pytest.mark.parametrize(
+    "url", ["files:{here}", "raw-log:{here}", "kafka://broker:9092/orders", "endpoint:shop-kafka"]
+)
+def test_a_raw_log_for_those_that_need_one_is_passed_over(url: str, tmp_path: Path) -> None:
+    """It may be told once for all jobs, by a variable or the file of settings."""
+    given = url.format(here=tmp_path)
+    told = replace(SETTINGS, source=given, raw_log=str(tmp_path / "log"), raw_log_if_needed=True)
+    open_source(given, catalog=SHOP, settings=told, checkpoint=str(tmp_path / "cp"))
+    assert not (tmp_path / "log").exists()
+
+
 def test_the_raw_log_that_is_the_source(tmp_path: Path) -> None:
     """One variable may name the log for `heraldry intake` and for the job that lands it."""
     url = f"raw-log:{tmp_path}/"
@@ -214,6 +222,13 @@ def test_placeholders_are_filled_and_not_seen_as_options(tmp_path: Path) -> None
     assert source.name.endswith("/orders-lisbon")
     some = opened("endpoint:shop-kafka", tmp_path, catalog)
     assert some.name.endswith("/orders-.+")
+
+
+def test_a_stream_without_a_name_and_a_subject(tmp_path: Path) -> None:
+    """The server would give the first stream that it has."""
+    endpoint = replace(endpoint_of_url("nats://127.0.0.1:9/a"), options={"durable": "reader"})
+    with pytest.raises(UsageError, match="/endpoints/nats names no stream: add the option stream"):
+        source_of(endpoint, SETTINGS, str(tmp_path))
 
 
 def test_a_placeholder_without_a_value_stays() -> None:

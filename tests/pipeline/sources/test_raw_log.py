@@ -193,8 +193,31 @@ def test_a_new_job_takes_over_no_reader(tmp_path, monkeypatch):
 
 def test_a_log_that_was_begun_anew_stops_the_job(tmp_path):
     fill(tmp_path, 10)
-    with pytest.raises(RawLogError, match="has 10 messages, but 11 were read from it"):
+    told = r"has 10 messages, but 11 were read from it \(it was begun anew: so must the job"
+    with pytest.raises(RawLogError, match=told):
         stream(tmp_path).latestOffset({"number": 11}, ReadAllAvailable())
+
+
+def test_a_log_whose_mark_a_power_cut_took_waits_for_its_intake(tmp_path):
+    """The messages are there: to begin anew would land them twice."""
+    fill(tmp_path, 300)
+    (tmp_path / "end").unlink()
+    with pytest.raises(RawLogError, match="begin its heraldry intake first") as caught:
+        stream(tmp_path).latestOffset({"number": 250}, ReadAllAvailable())
+    assert "anew" not in str(caught.value)
+    fill(tmp_path, 300)
+    assert stream(tmp_path).latestOffset({"number": 250}, ReadAllAvailable()) == {"number": 300}
+
+
+def test_a_reader_says_which_checkpoint_it_is(tmp_path):
+    fill(tmp_path / "log", 300)
+    source = RawLogSource(str(tmp_path / "log"), SETTINGS, str(tmp_path / "ck"))
+    reader = stream(tmp_path / "log", reader=source._reader, place=source._place)
+    reader.initialOffset()
+    reader.latestOffset({"number": 250}, ReadAllAvailable())
+    reader.commit({"number": 250})
+    slowest = RawLog(tmp_path / "log").slowest()
+    assert (slowest.place, slowest.read) == (str(tmp_path / "ck"), 250)
 
 
 def test_the_source_is_named_by_the_log(tmp_path):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import nats.errors
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, RetentionPolicy, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
 from heraldry.errors import TransportError
@@ -29,18 +29,22 @@ Result = TypeVar("Result")
 AGAIN_SECONDS = 60.0
 """How long a server that was there may be away before reading fails."""
 
-_ACK = "$JS.ACK."
+_ACK, _NAMES = "$JS.ACK.", "$JS.API.STREAM.NAMES"
 _PULLED, _PULLED_BYTES = 2000, 64 * 2**20
 _KEPT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamState:
-    """The first and the last sequence of a stream; an empty one begins behind its end."""
+    """The first and the last sequence of a stream; an empty one begins behind its end.
+
+    ``thins`` names the setting by which the stream may drop messages from between those two.
+    """
 
     stream: str
     first: int
     last: int
+    thins: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,27 +139,37 @@ class RangeReader(NatsTransport):
         self._client = self._bulk = BulkClient()
 
     async def stream_of(self, subject: str) -> str:
-        """The name of the stream that has a subject."""
+        """The name of the one stream that has a subject, or some of what a filter asks for."""
+        asked = json.dumps({"subject": subject}).encode()
         try:
-            jetstream = self._client.jetstream(timeout=CONNECT_SECONDS)
-            return await jetstream.find_stream_name_by_subject(subject)
-        except NotFoundError:
-            told = f"no stream of JetStream has the subject {subject!r}"
-            raise self._error(told, "make one: nats stream add") from None
+            found = await self._client.request(_NAMES, asked, timeout=CONNECT_SECONDS)
         except (nats.errors.Error, OSError) as error:
             raise self._refusal(error) from None
+        reply = json.loads(found.data)
+        if "error" in reply:
+            told = f"the streams are not told: {reply['error'].get('description')}"
+            raise self._error(told, "is JetStream on?")
+        names = reply.get("streams") or ()
+        if not names:
+            told = f"no stream of JetStream has the subject {subject!r}"
+            raise self._error(told, "make one: nats stream add")
+        if len(names) > 1:
+            told = f"several streams have the subject {subject!r}: {', '.join(sorted(names))}"
+            raise self._error(told, "name one: option stream, or nats://HOST/SUBJECT?stream=NAME")
+        return str(names[0])
 
     async def state(self, stream: str) -> StreamState:
         """What a stream holds now."""
         try:
             jetstream = self._client.jetstream(timeout=CONNECT_SECONDS)
-            found = (await jetstream.stream_info(stream)).state
+            info = await jetstream.stream_info(stream)
         except NotFoundError:
             told = f"there is no stream {stream!r}"
             raise self._error(told, "make one: nats stream add") from None
         except (nats.errors.Error, OSError) as error:
             raise self._refusal(error) from None
-        return StreamState(stream=stream, first=found.first_seq, last=found.last_seq)
+        state, thins = info.state, _thins(info.config)
+        return StreamState(stream=stream, first=state.first_seq, last=state.last_seq, thins=thins)
 
     async def read(
         self, stream: str, subject: str | None, begin: int, end: int
@@ -222,6 +236,18 @@ class RangeReader(NatsTransport):
         reason = error.description if isinstance(error, APIError) else str(error)
         told = f"the stream cannot be read: {reason or type(error).__name__}"
         return self._error(told, "is the server running, and JetStream on?")
+
+
+def _thins(config: StreamConfig) -> str | None:
+    """The setting of a stream that drops other messages than the oldest; they are not missed."""
+    if config.retention not in (None, RetentionPolicy.LIMITS):
+        return f"retention {config.retention}"
+    if config.max_msgs_per_subject > 0 and not config.discard_new_per_subject:
+        return f"max_msgs_per_subject {config.max_msgs_per_subject}"
+    for name in ("allow_msg_ttl", "allow_rollup_hdrs"):
+        if getattr(config, name):
+            return name
+    return None
 
 
 def _place(reply: str) -> tuple[int, int, int]:

@@ -3,7 +3,7 @@
 The offsets are sequences of the stream, kept by Spark in the checkpoint; the stream itself keeps
 no consumer of ours, and acknowledging is not needed. What the options of an endpoint do:
 
-- ``stream``: what is read; without it the stream that has the subject.
+- ``stream``: what is read; without it the one stream that has the subject.
 - ``subjectfilter``, else ``subject``: which messages of it; all unless given.
 
 Source options: ``starting`` (``earliest``, ``latest`` or a sequence), ``partitions`` (so many
@@ -106,10 +106,14 @@ class JetStreamSource:
         refuse_strange(given, _KNOWN)
         own = Connection(endpoint=endpoint, usage="consumer")
         subject = _filter(text(own, "subjectfilter") or text(own, "subject"))
+        stream = text(own, "stream")
+        if not (stream or subject):
+            told = f"{endpoint.xid} names no stream"
+            raise UsageError(told, "add the option stream, or a subject")
         place = Place(
             endpoint=endpoint,
             credentials=from_environment(endpoint),
-            stream=text(own, "stream") or "",
+            stream=stream or "",
             subject=None if subject == ">" else subject,
             starting=_starting(given.get("starting", "earliest")),
             goes_on=_goes_on(given.get("on_loss", "fail")),
@@ -119,6 +123,7 @@ class JetStreamSource:
         # Before Spark starts: a wrong name or address is said at once.
         state = asyncio.run(stream_state(place.connection(), place.stream, subject or ">"))
         self._place = replace(place, stream=state.stream)
+        check_loss(self._place, state)
         first = addresses(place.connection(), PORTS)[0]
         self.name = str(replace(first, path=state.stream))
         self._spark: SparkSession | None = None
@@ -284,12 +289,22 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return state
 
 
-def check_loss(place: Place, state: StreamState, read: int) -> None:
-    """PipelineError where the stream no longer has what comes next, unless it may go on."""
-    if state.last < read:
+def check_loss(place: Place, state: StreamState, read: int | None = None) -> None:
+    """PipelineError where the stream no longer has what comes next, unless it may go on.
+
+    A gap says nothing of whether it was to be landed. So a stream that makes gaps by itself is
+    not read at all, unless it may go on: what it drops nobody would notice.
+    """
+    if read is not None and state.last < read:
         told = f"{place.stream} ends at {state.last}, but {read} was read from it"
         raise PipelineError("read a stream", f"{told} (it was made anew: so must the checkpoint)")
-    if state.first > read + 1 and not place.goes_on:
+    if place.goes_on:
+        return
+    if state.thins is not None:
+        told = f"{place.stream} may drop messages between others unread: {state.thins}"
+        advice = "to land what it still has: --source-option on_loss=continue"
+        raise PipelineError("read a stream", f"{told} ({advice})")
+    if read is not None and state.first > read + 1:
         told = f"{place.stream} has dropped its messages {read + 1} to {state.first - 1} unread"
         advice = "to go on without them: --source-option on_loss=continue"
         raise PipelineError("read a stream", f"{told} ({advice})")

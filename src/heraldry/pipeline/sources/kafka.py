@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -67,10 +68,10 @@ class KafkaSource:
     )
 
     def __init__(self, endpoint: Endpoint, settings: LandSettings) -> None:
-        connection = Connection(endpoint=endpoint, usage="consumer")
-        self._connection, self._remote = connection, settings.remote is not None
         given = dict(settings.source_options)
         refuse_strange(given, _KNOWN, prefix=_CLIENT)
+        connection = Connection(endpoint=_detailed(endpoint, given), usage="consumer")
+        self._connection, self._remote = connection, settings.remote is not None
         self._options = {
             **{_CLIENT + name: one for name, one in client_options(connection).items()},
             **_asked(connection),
@@ -104,6 +105,16 @@ class KafkaSource:
     def lag(self) -> Lag:
         """What the broker had beyond the batch before this one, when that began."""
         return query_lag(self._spark, _behind)
+
+
+def _detailed(endpoint: Endpoint, given: Mapping[str, str]) -> Endpoint:
+    """The endpoint with what is said of its servers here; it counts more than what a catalog says.
+
+    A scheme such as ``sasl_ssl://`` says less than either.
+    """
+    own = {name: given[name] for name in DETAILS if name in given}
+    known = endpoint.details or tuple({} for _ in endpoint.addresses)
+    return replace(endpoint, details=tuple({**one, **own} for one in known))
 
 
 def _asked(connection: Connection) -> dict[str, str]:

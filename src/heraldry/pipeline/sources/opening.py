@@ -22,7 +22,7 @@ from heraldry.model.catalog import Catalog
 from heraldry.model.endpoint import Endpoint, endpoint_of
 from heraldry.model.formats import protocol_family
 from heraldry.pipeline.settings import LandSettings
-from heraldry.pipeline.sources.opening_options import DETAILS, refuse_raw_log, refuse_strange
+from heraldry.pipeline.sources.opening_options import refuse_raw_log, refuse_strange
 from heraldry.pipeline.sources.source import Source
 
 KINDS = ("files:DIR", "raw-log:DIR", "endpoint:XID", *(f"{scheme}://..." for scheme in SCHEMES))
@@ -34,9 +34,9 @@ def open_source(url: str, *, catalog: Catalog, settings: LandSettings, checkpoin
     kind, _, rest = url.partition(":")
     match kind.lower():
         case "files" if rest:
-            from heraldry.pipeline.sources.files import FilesSource
+            from heraldry.pipeline.sources.files import KNOWN, FilesSource
 
-            refuse_strange(settings.source_options, ())
+            refuse_strange(settings.source_options, KNOWN)
             refuse_raw_log(settings)
             return FilesSource(rest, settings)
         case "raw-log" if rest:
@@ -52,9 +52,7 @@ def open_source(url: str, *, catalog: Catalog, settings: LandSettings, checkpoin
             source.database = endpoint.xid.group
             return source
         case scheme if scheme in SCHEMES and rest.startswith("//"):
-            options = settings.source_options
-            details = {name: options[name] for name in DETAILS if name in options}
-            return source_of(endpoint_of_url(url, details), settings, checkpoint)
+            return source_of(endpoint_of_url(url), settings, checkpoint)
     raise UsageError(f"cannot read from {kind or url!r}", f"a source is {', '.join(KINDS)}")
 
 

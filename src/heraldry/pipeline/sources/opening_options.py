@@ -22,9 +22,14 @@ def refuse_strange(given: Mapping[str, str], known: Iterable[str], prefix: str =
 
 
 def refuse_raw_log(settings: LandSettings, source: str = "") -> None:
-    """UsageError for a raw log beside a source that can be read again, save that it is the log."""
+    """UsageError for a raw log beside a source that can be read again, save that it is the log.
+
+    Where it is meant for those that need one, it is passed over.
+    """
     given = settings.raw_log
-    if given is None or (source and os.path.abspath(given) == os.path.abspath(source)):
+    if given is None or settings.raw_log_if_needed:
+        return
+    if source and os.path.abspath(given) == os.path.abspath(source):
         return
     told = f"{settings.source.partition('?')[0]} can be read again, and needs no raw log"
     raise UsageError(told, "leave out --raw-log (HERALDRY_RAW_LOG)")

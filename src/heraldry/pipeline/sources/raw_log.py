@@ -60,18 +60,19 @@ class RawLogSource:
             raise UsageError(f"there is no raw log at {folder!r}", advice)
         self._log = RawLog(folder)
         self._limit = settings.max_per_batch or _BATCH
-        self._reader = self._named(checkpoint)
+        self._reader, self._place = self._named(checkpoint)
         self.name = self._log.source() or f"raw-log:{self._log.folder}"
 
-    def _named(self, checkpoint: str) -> str:
-        """The reader that a checkpoint is: one for every spelling of its place, and no other's."""
-        place = Storage.open(checkpoint)
-        name = _hashed(os.path.realpath(place.url) if place.is_local else place.url)
+    def _named(self, checkpoint: str) -> tuple[str, str]:
+        """The reader that a checkpoint is, one for every spelling of its place; and that place."""
+        storage = Storage.open(checkpoint)
+        place = os.path.realpath(storage.url) if storage.is_local else storage.url
+        name = _hashed(place)
         # Earlier versions hashed the place as it was spelled. Only a job that has run has such a
         # name: with a checkpoint that is new it would be that of a job in another folder.
         if Ledger.find(checkpoint) is not None:
             self._log.rename(_hashed(checkpoint), name)
-        return name
+        return name, place
 
     def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
         """A log needs nothing to be held."""
@@ -84,6 +85,7 @@ class RawLogSource:
             spark.readStream.format(FORMAT)
             .option("folder", str(self._log.folder))
             .option("reader", self._reader)
+            .option("place", self._place)
             .option("limit", str(self._limit))
             .option("parts", str(_cores(spark)))
             .load()
@@ -148,7 +150,7 @@ class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._log = RawLog(options["folder"])
-        self._reader = options["reader"]
+        self._reader, self._place = options["reader"], options.get("place")
         self._limit, self._parts = int(options["limit"]), int(options["parts"])
         self._target: int | None = None
         self._read = -1
@@ -156,7 +158,7 @@ class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
         """The first message that is there; from now on none is removed that is needed here."""
         begin = self._log.begin()
-        self._log.advance(self._reader, begin, begin)
+        self._log.advance(self._reader, begin, begin, self._place)
         return {"number": begin}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -172,10 +174,11 @@ class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         begin, end = start["number"], self._log.end()
         if end < begin:
             told = f"has {end} messages, but {begin} were read from it"
-            raise RawLogError(str(self._log.folder), told, "it was begun anew: so must the job")
+            raise self._log.ended(begin, told)
         if begin != self._read:  # the batch before this one is done
             self._read = begin
-            self._log.advance(self._reader, self._log.progress(self._reader)[0], begin)
+            done = self._log.progress(self._reader)[0]
+            self._log.advance(self._reader, done, begin, self._place)
         if self._target is not None:
             end = max(begin, min(end, self._target))
         if isinstance(limit, ReadMaxRows):
