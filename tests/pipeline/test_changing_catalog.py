@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from heraldry.client.catalog_follower import CatalogFollower
 from heraldry.client.registry_catalog import Catalogs
-from heraldry.errors import PipelineError
+from heraldry.errors import PipelineError, WarehouseError
 from heraldry.pipeline.job import land
 from heraldry.pipeline.lake.tables import tables
 from heraldry.pipeline.landing.catalog_watch import CatalogWatch
@@ -72,7 +73,9 @@ class Site:
             ]
             (inbox / f"{file}.jsonl").write_text("\n".join(lines) + "\n")
 
-    def land(self, place: str | Path, observer: AfterFirst, **watching: Any) -> LandReport:
+    def land(
+        self, place: str | Path, observer: AfterFirst, *, stream: bool = False, **watching: Any
+    ) -> LandReport:
         follower = CatalogFollower(Catalogs(cache=self.folder / "cache"), [place])
         watch = CatalogWatch(follower.look, every=0.0, **watching)
         settings = LandSettings(
@@ -80,6 +83,7 @@ class Site:
             warehouse=str(self.folder / "lake"),
             master="local[2]",
             max_per_batch=1,
+            stream=stream,
             breaker=None,
         )
         try:
@@ -141,6 +145,48 @@ def test_a_registry_that_stays_away_stops_the_job_and_makes_no_dead_letters(
         report = site.land(served.url, AfterFirst(lambda: None), grace=0.0)
     assert (report.read, report.landed, report.dead) == (4, 4, 0)
     assert site.rows() == {"placed": 3, "refunded": 3}
+
+
+@pytest.mark.timeout(240)
+def test_a_stream_that_is_silent_stops_too(tmp_path: Path, spark: SparkSession) -> None:
+    """After the first three files there is no batch any more that would ask for the catalog."""
+    site = Site(tmp_path)
+    catalog = tmp_path / "orders.xreg.json"
+    catalog.write_bytes(document("placed", "refunded"))
+    told: list[str] = []
+
+    class Emptied(AfterFirst):
+        def batch(self, info: JobInfo, report: BatchReport) -> None:
+            self.batches.append(report)
+            if len(self.batches) == 3:
+                Timer(3.0, catalog.unlink).start()
+
+    observer = Emptied(lambda: None)
+    with pytest.raises(PipelineError, match=r"its catalog: for \d+ s it could not be had"):
+        site.land(catalog, observer, stream=True, grace=2.0, tell=told.append)
+    assert [(one.landed, one.dead) for one in observer.batches] == [(2, 0)] * 3
+    assert len(told) == 1
+    assert told[0].startswith("the last catalog goes on for up to 2 s: ")
+
+
+def test_a_definition_that_cannot_be_landed_leaves_the_last_catalog(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    """Somebody adds a second message for one table; before the first batch that is an error."""
+    site = Site(tmp_path)
+    catalog = tmp_path / "orders.xreg.json"
+    catalog.write_bytes(document("placed", "refunded"))
+    shared = json.loads(document("placed", "refunded"))
+    own = {"endpointid": "orders", "messages": {"Placed": {"messageid": "Placed"}}}
+    shared["endpoints"] = {"orders": own | {"usage": ["producer"]}}
+    told: list[str] = []
+    observer = AfterFirst(lambda: catalog.write_text(json.dumps(shared)))
+    report = site.land(catalog, observer, grace=600.0, tell=told.append)
+    assert (report.read, report.landed, report.dead) == (6, 6, 0)
+    assert len(told) == 1
+    assert "would land in the same table default.orders.placed" in told[0]
+    with pytest.raises(WarehouseError, match="would land in the same table"):
+        site.land(catalog, observer, grace=600.0)
 
 
 def test_within_the_grace_the_last_catalog_goes_on(tmp_path: Path, spark: SparkSession) -> None:

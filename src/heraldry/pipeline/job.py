@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pyspark import SparkConf
 from pyspark.errors import StreamingQueryException
 
 from heraldry.errors import PipelineError
@@ -28,8 +29,9 @@ from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing import batches
 from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.breaker import Breaker
-from heraldry.pipeline.landing.catalog_watch import CatalogWatch, fixed
+from heraldry.pipeline.landing.catalog_watch import AskedMeanwhile, CatalogWatch, fixed
 from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.landing.landable import refuse_unlandable
 from heraldry.pipeline.landing.report import LandReport
 from heraldry.pipeline.landing.totals import Totals
 from heraldry.pipeline.letters.letter import SCHEMA
@@ -85,7 +87,7 @@ class LandJob:
             note(self._storage, self.ledger)
         self._totals = Totals()
         self._failure: BaseException | None = None
-        self._begun = False
+        self._begun = self._landing = False
         run = new_run_id()
         self._lander = BatchLander(
             settings=settings,
@@ -128,12 +130,18 @@ class LandJob:
             pending = self.ledger.pending()
             if pending is not None:
                 commit_manifest(self._lander.committer, self.ledger, pending)
-        # Before anything is read: what cannot be landed by this catalog is told at once.
-        self._lander.fit(self._lander.watch.current())
+        # Before anything is read: what cannot be landed by this catalog is told at once. A later
+        # one that cannot is no reason to stop at once: there is one to go on with.
+        watch = self._lander.watch
+        watch.accept_by(self._refuse_unlandable)
+        self._lander.fit(watch.current())
         # Before the first letter: whoever replays it lands it as this job would.
         keep_plan(self._storage, self.ledger.job, self._lander.plan)
         add_columns(self._storage, DEAD_LETTERS, SCHEMA)
         add_columns(self._storage, batches.BATCHES, batches.SCHEMA)
+
+    def _refuse_unlandable(self, catalog: Catalog) -> None:
+        refuse_unlandable(catalog, self._lander.plan, self._storage.url, self._settings.only)
 
     def run(self) -> LandReport:
         """Land, and wait: for the end of what is there, or with ``stream`` for a signal."""
@@ -177,8 +185,9 @@ class LandJob:
 
     def _await(self, spark: SparkSession, progress: ProgressFolder) -> BaseException | None:
         """Wait for the query's end: why it failed, or None."""
-        # Asked at every batch: the machines of a cluster come and go.
-        self._lander.cores = lambda: spark.sparkContext.defaultParallelism
+        if not is_elastic(spark.sparkContext.getConf()):
+            # Asked at every batch: the machines of a cluster come and go.
+            self._lander.cores = lambda: spark.sparkContext.defaultParallelism
         try:
             rows = self._source.read(spark)
             batch = partial(self._batch, progress)
@@ -200,27 +209,52 @@ class LandJob:
         """One micro-batch; whatever fails here stops the query, and the batch is tried again."""
         try:
             with alone(self.ledger):
-                self._begun = True
+                self._begun = self._landing = True
                 progress.keep()  # a batch that is decided must have its offsets
                 report = self._lander.land(rows, batch)
             self._totals.add(report)
             self._observers.batch(report)
         except BaseException as error:
-            self._failure = error
+            # What fails because the query was stopped for a failure is not the reason.
+            self._failure = self._failure or error
             raise
+        finally:
+            self._landing = False
 
     def _watch(self, spark: SparkSession, query: StreamingQuery, progress: ProgressFolder) -> None:
         """Wait for the end of the query, and tell meanwhile how far its batch is.
 
-        All in one thread: each has a connection to Spark of its own, which nobody would close.
+        The catalog is asked for meanwhile, too: a stream that is silent has no batch to do so.
+        One thread talks to Spark: each has a connection of its own, which nobody would close.
         """
+        with AskedMeanwhile(self._lander.watch) as asked:
+            while not query.awaitTermination(_PAUSE):
+                # A batch that has begun has its catalog: it is finished, and the next one asks.
+                if asked.failure is not None and not self._landing:
+                    self._failure = self._failure or asked.failure
+                    query.stop()
+                    progress.keep()  # as the batch that would have asked
+                    return
+                if not self._begun:
+                    with suppress(PipelineError):  # the first batch tells, where it still fails
+                        progress.begin()
+                self._tell_parts(spark)
+
+    def _tell_parts(self, spark: SparkSession) -> None:
         tracker = spark.sparkContext.statusTracker()
-        while not query.awaitTermination(_PAUSE):
-            if not self._begun:
-                with suppress(PipelineError):  # the first batch tells, where it is not over by then
-                    progress.begin()
-            for stage in tracker.getActiveStageIds():
-                info = tracker.getStageInfo(stage)
-                if info is not None and info.numTasks > 1:
-                    told = f"{info.numCompletedTasks}/{info.numTasks} parts of the batch"
-                    self._observers.event(told)
+        for stage in tracker.getActiveStageIds():
+            info = tracker.getStageInfo(stage)
+            if info is not None and info.numTasks > 1:
+                told = f"{info.numCompletedTasks}/{info.numTasks} parts of the batch"
+                self._observers.event(told)
+
+
+def is_elastic(conf: SparkConf) -> bool:
+    """Whether Spark asks for more executors while tasks wait for one.
+
+    How many cores there are then says nothing: few while it is idle, and a batch of as few tasks
+    would never let it grow. Local mode takes no notice of the setting.
+    """
+    if conf.get("spark.master", "").startswith("local"):
+        return False
+    return conf.get("spark.dynamicAllocation.enabled", "false").strip().lower() == "true"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from heraldry.errors import PipelineError
@@ -79,3 +80,31 @@ def test_what_is_usual_is_of_the_last_batches(ledger: Ledger) -> None:
 def test_batches_without_messages_do_not_count(ledger: Ledger) -> None:
     committed(ledger, (600, 1000), *[(0, 0)] * 20)
     check(ledger, 900)
+
+
+def apart(dead: int, unselected: int, read: int = 1000, batch: int = NEXT) -> Manifest:
+    """A batch of which so many letters are of messages that are not selected."""
+    reasons = {"type": dead, "not-selected": unselected}
+    return msgspec.structs.replace(manifest(dead + unselected, read, batch), reasons=reasons)
+
+
+def test_what_is_not_selected_opens_nothing(ledger: Ledger) -> None:
+    """A job that lands one definition of many has nothing but those letters."""
+    for dead, unselected in ((0, 900), (0, 1000), (50, 900)):
+        Breaker(0.5, ledger).check(report_of(apart(dead, unselected)))
+
+
+def test_what_is_not_selected_hides_nothing(ledger: Ledger) -> None:
+    """800 of 1000 are not selected: the rest has its own share, now and before."""
+    ledger.commit(apart(20, 800, batch=NEXT - 1))
+    with pytest.raises(PipelineError) as caught:
+        Breaker(0.5, ledger).check(report_of(apart(180, 800)))
+    told = str(caught.value)
+    assert "90% of batch 50 would be dead letters (limit 50%, 10% before): type (180)." in told
+
+
+def test_batches_of_nothing_selected_are_not_usual(ledger: Ledger) -> None:
+    committed(ledger, (600, 1000), (600, 1000))
+    for batch in range(NEXT, NEXT + 20):
+        ledger.commit(apart(0, 1000, batch=batch))
+    Breaker(0.5, ledger).check(report_of(apart(900, 0, batch=NEXT + 20)))

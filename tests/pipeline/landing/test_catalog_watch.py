@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from heraldry.client.registry_catalog import Catalogs
 from heraldry.dialects.load import load, load_bytes
 from heraldry.errors import HeraldryError, PipelineError, UsageError, WarehouseError
 from heraldry.model.catalog import Catalog
-from heraldry.pipeline.landing.catalog_watch import CatalogWatch, Watched, fixed
+from heraldry.pipeline.landing.catalog_watch import AskedMeanwhile, CatalogWatch, Watched, fixed
 from tests.cli.served import serving
 from tests.client.registries import running
 
@@ -48,9 +51,8 @@ class Site:
     told: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.watch = CatalogWatch(
-            self.look, self.grace, accept=self.accept, tell=self.told.append, clock=self.clock
-        )
+        self.watch = CatalogWatch(self.look, self.grace, tell=self.told.append, clock=self.clock)
+        self.watch.accept_by(self.accept)
 
     def clock(self) -> float:
         return self.now
@@ -144,6 +146,90 @@ def test_a_catalog_that_the_job_cannot_take_counts_as_broken_until_another_comes
     assert "lake: a column changed its type" in site.told[0]
     assert len(names(site.at(3).catalog)) == 2
     assert site.watch.current().stale_since is None
+
+
+def test_a_catalog_that_is_refused_for_too_long_stops_the_job() -> None:
+    looks = [Look(catalog=catalog("placed")), Look(catalog=catalog("placed", "bad"))]
+    site = Site(looks, refused="bad")
+    site.at(0)
+    site.at(1)
+    site.at(60)
+    with pytest.raises(PipelineError, match=r"for 60 s .* a column changed its type"):
+        site.at(61)
+    assert len(site.told) == 1
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["before the first look", "after it"])
+def test_the_first_catalog_that_is_refused_is_an_error_at_once(begun: bool) -> None:
+    site = Site([])
+    watch = CatalogWatch(fixed(catalog("bad")), 600.0)
+    site.refused = "bad"
+    if begun:
+        watch.current()
+    with pytest.raises(WarehouseError, match="a column changed its type"):
+        _begin(watch, site)
+
+
+def _begin(watch: CatalogWatch, site: Site) -> None:
+    watch.accept_by(site.accept)
+    watch.current()
+
+
+def test_one_look_at_a_time() -> None:
+    """A batch and whoever asks meanwhile are two threads."""
+    busy, most = [0], [0]
+
+    def look() -> Look:
+        busy[0] += 1
+        most[0] = max(most[0], busy[0])
+        time.sleep(0.02)
+        busy[0] -= 1
+        return Look(catalog=catalog("placed"))
+
+    watch = CatalogWatch(look, 600.0, every=0.0)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: watch.current(), range(8)))
+    assert most == [1]
+    assert all(one is found[0] for one in found)
+
+
+def test_without_any_batch_the_catalog_is_asked_for() -> None:
+    away = [False]
+
+    def look() -> Look:
+        return Look(away="nobody answers" if away[0] else "")
+
+    looks = iter([Look(catalog=catalog("placed"))])
+    watch = CatalogWatch(lambda: next(looks, None) or look(), 0.0, every=0.0)
+    watch.current()
+    away[0] = True
+    with AskedMeanwhile(watch, every=0.01) as asked:
+        deadline = time.monotonic() + 10
+        while asked.failure is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert isinstance(asked.failure, PipelineError)
+        assert "nobody answers" in str(asked.failure)
+        away[0] = False
+        while asked.failure is not None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def test_a_look_that_waits_keeps_nobody_from_ending() -> None:
+    looking, answer = threading.Event(), threading.Event()
+
+    def look() -> Look:
+        looking.set()
+        answer.wait(10)
+        return Look()
+
+    watch = CatalogWatch(look, 600.0, every=0.0)
+    begun = time.monotonic()
+    with AskedMeanwhile(watch, every=0.01):
+        assert looking.wait(10)
+    assert time.monotonic() - begun < 5
+    answer.set()
 
 
 def test_a_fixed_catalog_never_changes() -> None:

@@ -3,16 +3,18 @@
 watch = CatalogWatch(CatalogFollower(catalogs, places, allow).look, grace=600, tell=print)
 watch.current().digest       # at the start of every batch; cheap while nothing changed
 
-A registry that is away, or a catalog that does not load, makes no dead letters: the job goes on
-with the catalog it has, for ``grace`` seconds, and then stops.
+A registry that is away, or a catalog that does not load or cannot be landed, makes no dead
+letters: the job goes on with the catalog it has, for ``grace`` seconds, and then stops.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import Self
 
 import msgspec
 
@@ -51,8 +53,7 @@ class Watched:
 class CatalogWatch:
     """Asks for the catalog at most once in ``every`` seconds, and decides how long an old one does.
 
-    ``accept`` is asked before a new catalog takes effect; what it refuses by an error counts as a
-    catalog that does not load. ``tell`` takes a line when the catalog changes, goes and comes back.
+    ``tell`` takes a line when the catalog changes, goes and comes back. Any thread may ask.
     """
 
     def __init__(
@@ -61,25 +62,38 @@ class CatalogWatch:
         grace: float,
         *,
         every: float = 1.0,
-        accept: Callable[[Catalog], object] = lambda catalog: None,
         tell: Callable[[str], object] = lambda text: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._look, self._accept, self._tell = look, accept, tell
+        self._look, self._tell = look, tell
         self._grace, self._every, self._clock = grace, every, clock
+        self._accept: Callable[[Catalog], object] = lambda catalog: None
+        self._lock = threading.Lock()
         self._watched: Watched | None = None
         self._refused = self._trouble = ""
         self._next = 0.0
 
+    def accept_by(self, accept: Callable[[Catalog], object]) -> None:
+        """From now on a new catalog takes effect only where ``accept`` raises no error.
+
+        What it refuses counts as a catalog that does not load, but the one that is in effect by now
+        there is nothing to go on with instead of: then its error is raised.
+        """
+        with self._lock:
+            if self._watched is not None:
+                accept(self._watched.catalog)
+            self._accept = accept
+
     def current(self) -> Watched:
         """The catalog for the next batch; PipelineError where it was away for too long."""
-        if self._watched is None:
-            return self._begin()
-        # Whoever would stop looks once more, however short the last look is ago.
-        if self._clock() >= self._next or self._age(self._watched) >= self._grace:
-            self._watched = self._looked(self._watched)
-        self._stop_when_too_old(self._watched)
-        return self._watched
+        with self._lock:
+            if self._watched is None:
+                return self._begin()
+            # Whoever would stop looks once more, however short the last look is ago.
+            if self._clock() >= self._next or self._age(self._watched) >= self._grace:
+                self._watched = self._looked(self._watched)
+            self._stop_when_too_old(self._watched)
+            return self._watched
 
     def _begin(self) -> Watched:
         """The first catalog: where there is none at all, that is an error at once."""
@@ -142,6 +156,37 @@ class CatalogWatch:
         if known.stale_since is not None and seconds >= self._grace:
             reason = f"for {seconds:.0f} s it could not be had: {self._trouble}"
             raise PipelineError("asked for its catalog", reason)
+
+
+class AskedMeanwhile:
+    """Asks a watch every second, batch or no batch, until the end of its ``with``.
+
+    It asks in a thread of its own, for a look may wait long for a registry. ``failure`` is why the
+    catalog cannot be had any more, until it can.
+    """
+
+    def __init__(self, watch: CatalogWatch, every: float = 1.0) -> None:
+        self.failure: Exception | None = None
+        self._watch, self._every = watch, every
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._ask, name="catalog", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        # Whoever ends is not kept waiting by a registry that is slow to answer.
+        self._thread.join(timeout=self._every)
+
+    def _ask(self) -> None:
+        while not self._over.wait(self._every):
+            try:
+                self._watch.current()
+                self.failure = None
+            except Exception as error:  # noqa: BLE001 - whoever watches raises it
+                self.failure = error
 
 
 def fixed(catalog: Catalog) -> Callable[[], Look]:
