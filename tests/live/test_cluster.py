@@ -70,5 +70,3 @@ def test_a_worker_killed_amid_a_batch(cluster: SparkCluster, tmp_path: Path) -> 
     assert done["read"] == done["landed"] + done["dead"] == len(tokens)
     assert done["batches"] == 1
     assert stream.found() == tokens
-    # What lost tasks had written belongs to nobody.
-    assert stream.owned() <= stream.written()

@@ -67,15 +67,6 @@ class TokenStream:
         """Every data file in the folders of tables, whether it belongs to one or not."""
         return {path for path in self.lake.rglob("part-*.parquet") if "_batches" not in path.parts}
 
-    def owned(self) -> set[Path]:
-        """The data files that belong to tables."""
-        logs = [path for path in self.lake.rglob("_delta_log") if "_batches" not in path.parts]
-        return {
-            log.parent / name
-            for log in logs
-            for name in DeltaTable(str(log.parent)).to_pyarrow_dataset().files
-        }
-
 
 def report(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     """What a landing command printed; an AssertionError with its words where it failed."""
