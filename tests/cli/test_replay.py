@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from heraldry.cli import dead_letters
 from heraldry.cli.replay import command
-from tests.pipeline.letters.lettering import land_lines, mask_letters
+from heraldry.pipeline import replay
+from tests.pipeline.letters.lettering import land_lines, mask_letters, table_column
 from tests.pipeline.test_replay import FIRST, SECOND, message
 
 
@@ -22,9 +23,12 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def arguments(site: Path, *more: str) -> list[str]:
+    return ["--catalog", str(site / "mended.json"), "--warehouse", str(site / "lake"), *more]
+
+
 def told(site: Path, *more: str) -> str:
-    where = ["--catalog", str(site / "mended.json"), "--warehouse", str(site / "lake")]
-    result = CliRunner().invoke(command, [*where, *more])
+    result = CliRunner().invoke(command, arguments(site, *more))
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -46,6 +50,28 @@ def test_variables_are_for_jobs(site: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HERALDRY_KEEP_PAYLOAD", "1")
     assert "default.shop.order   2  rows" in told(site)
     assert sorted(path.name for path in (site / "lake/default/shop/order").glob("*=*")) == []
+
+
+def test_killed_on_one_machine_and_run_on_another(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was decided and not committed is found whatever variables the machine has for jobs."""
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("HERALDRY_CHECKPOINT", str(site / "progress"))
+    with monkeypatch.context() as dying:
+        dying.setattr(replay, "commit_manifest", killed)
+        assert CliRunner().invoke(command, arguments(site)).exit_code == 1
+    with monkeypatch.context() as elsewhere:
+        elsewhere.delenv("HERALDRY_CHECKPOINT")
+        assert "finished 1 replay" in told(site, "--limit", "3")
+    assert "4 letters = 0 landed" in told(site)
+    for name, column in (("order", "ce_id"), ("refund", "ce_id"), ("belt", "_position")):
+        rows = table_column(site / "lake", f"default/shop/{name}", column)
+        assert len(rows) == len(set(rows)) == 2, name
+    assert not (site / "progress").exists()
 
 
 def test_as_json(site: Path) -> None:

@@ -51,8 +51,8 @@ def test_the_example_in_the_reference_is_read(tmp_path: Path) -> None:
     [
         pytest.param("[match]\ncatalog = 'one/'\n", {"match": {"catalog": ["one/"]}}, id="catalog"),
         pytest.param(
-            "[status]\ncheckpoint = 'one'\n[replay]\ncheckpoint = 'one'\n",
-            {"status": {"checkpoint": ["one"]}, "replay": {"checkpoint": "one"}},
+            "[status]\ncheckpoint = 'one'\n[land]\ncheckpoint = 'one'\n",
+            {"status": {"checkpoint": ["one"]}, "land": {"checkpoint": "one"}},
             id="repeatable-in-one-command-only",
         ),
     ],

@@ -14,13 +14,14 @@ import pytest
 
 from heraldry.dialects.load import load_bytes
 from heraldry.errors import UsageError, WarehouseError
-from heraldry.pipeline import replay as replaying
 from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing import replay_chunk
+from heraldry.pipeline.landing.replay_report import ReplayReport
 from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.letters.letter import SCHEMA
-from heraldry.pipeline.replay import ReplayReport, ReplaySettings, replay
+from heraldry.pipeline.replay import ReplaySettings, replay
 from tests.pipeline.landing.without_spark import RECEIVED
 from tests.pipeline.letters.lettering import (
     add_letters,
@@ -181,7 +182,6 @@ def test_a_dry_run_writes_nothing(warehouse: Path) -> None:
     report = run(warehouse, dry_run=True)
     assert counts(report) == (12, 8, 0, 0)
     assert report.tables == {f"default.shop.{name}": 4 for name in ("order", "refund", "belt")}
-    run(warehouse, dry_run=True, checkpoint=str(warehouse / "progress"))
     assert sorted(warehouse.rglob("*")) == before
     assert counts(run(warehouse)) == (12, 8, 0, 0)
 
@@ -283,10 +283,29 @@ def test_variants_land_with_their_base(warehouse: Path) -> None:
 
 
 def test_one_replay_at_a_time(warehouse: Path) -> None:
-    settings = ReplaySettings(warehouse=str(warehouse))
-    job = replaying.ReplayJob(load_bytes(SECOND, "catalog"), settings, lambda text: None)
-    with job.locked(), pytest.raises(WarehouseError, match="another"):
+    refused: list[str] = []
+
+    def second(_: str) -> None:
+        with pytest.raises(WarehouseError) as told:
+            run(warehouse)
+        refused.append(str(told.value))
+        assert run(warehouse, dry_run=True).landed == 0
+
+    replay(load_bytes(SECOND, "catalog"), ReplaySettings(warehouse=str(warehouse)), second)
+    place = f"{warehouse}/_checkpoint/replay"
+    assert refused == [f"{place}: another replay is running in this warehouse (wait for it)"]
+    assert len(table_column(warehouse, "default/shop/order", "ce_id")) == 4
+
+
+def test_who_is_refused_has_read_and_begun_nothing(warehouse: Path) -> None:
+    """A ledger is named by who holds the lock: two of one name would not know each other's."""
+    place = f"{warehouse}/_checkpoint/replay"
+    with (
+        Ledger(Storage(place), job="").locked(),
+        pytest.raises(WarehouseError, match="another replay"),
+    ):
         run(warehouse)
+    assert Ledger.find(place) is None
 
 
 def test_nothing_to_replay(tmp_path: Path) -> None:
@@ -294,12 +313,6 @@ def test_nothing_to_replay(tmp_path: Path) -> None:
     assert not (tmp_path / "_replays").exists()
     with pytest.raises(WarehouseError, match="no such warehouse"):
         run(tmp_path / "none")
-
-
-def test_a_checkpoint_elsewhere_is_noted(warehouse: Path, tmp_path: Path) -> None:
-    run(warehouse, checkpoint=str(tmp_path / "progress"))
-    (noted,) = (warehouse / "_checkpoints").iterdir()
-    assert noted.read_text() == str(tmp_path / "progress" / "replay")
 
 
 def test_small_chunks(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:

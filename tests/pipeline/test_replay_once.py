@@ -216,7 +216,7 @@ def _killed(*given: object) -> None:
     raise KeyboardInterrupt
 
 
-def kill_before_deciding(monkeypatch: pytest.MonkeyPatch, warehouse: Path, **more: str) -> None:
+def kill_before_deciding(monkeypatch: pytest.MonkeyPatch, warehouse: Path) -> None:
     """A replay that has remembered what it is about to land, and ends there."""
 
     def die(*_: object) -> None:
@@ -225,7 +225,7 @@ def kill_before_deciding(monkeypatch: pytest.MonkeyPatch, warehouse: Path, **mor
     with monkeypatch.context() as dying:
         dying.setattr(Ledger, "prepare", die)
         with pytest.raises(KeyboardInterrupt):
-            run(warehouse, **more)
+            run(warehouse)
 
 
 def test_what_was_not_decided_is_not_repeated(
@@ -246,14 +246,3 @@ def test_what_was_not_decided_is_not_repeated(
         "m-21": 1,
         "m-26": 1,
     }
-
-
-def test_what_was_not_decided_elsewhere_is_not_repeated(
-    warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Replays number themselves by the history: another checkpoint's go beyond the killed one."""
-    kill_before_deciding(monkeypatch, warehouse, checkpoint=str(tmp_path / "x"))
-    assert run(warehouse, checkpoint=str(tmp_path / "y"), limit=1).selected == 1
-    report = run(warehouse, checkpoint=str(tmp_path / "x"))
-    assert report.repeated == 0
-    assert Counter(table_column(warehouse, REFUNDS, "ce_id")) == {"m-1": 1, "m-6": 1}

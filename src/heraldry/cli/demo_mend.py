@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from heraldry.pipeline.replay import ReplayReport
+    from heraldry.pipeline.landing.replay_report import ReplayReport
 
 DEFINITION = "/messagegroups/luggage/messages/checkedin"
 SCHEMA = "/schemagroups/luggage/schemas/checkedin"

@@ -11,7 +11,7 @@ from heraldry.cli.output import count, plural, progress, table, write_json
 from heraldry.cli.settings import Decorator, example, option
 
 if TYPE_CHECKING:
-    from heraldry.pipeline.replay import ReplayReport
+    from heraldry.pipeline.landing.replay_report import ReplayReport
 
 WHERE = click.option(
     "--where",
@@ -53,7 +53,6 @@ def _option(name: str, told: str) -> Decorator:
     help="The letters are dead letters of other tools: land the messages inside them.",
 )
 @click.option("--repeats", is_flag=True, help="Also land letters whose message has landed since.")
-@option("checkpoint")
 @_option("database", "The database of all letters, instead of that of the job of each.")
 @_option("keep-payload", "Keep the raw payloads of all letters; else as the job of each does.")
 @_option(
@@ -76,7 +75,6 @@ def command(
     max_attempts: int,
     foreign: bool,
     repeats: bool,
-    checkpoint: str | None,
     database: str | None,
     keep_payload: bool,
     with_base: bool,
@@ -95,7 +93,6 @@ def command(
 
     settings = ReplaySettings(
         warehouse=warehouse,
-        checkpoint=checkpoint,
         where=where,
         database=database,
         limit=limit,

@@ -7,11 +7,10 @@ letter is one more table of the same manifest, so that a letter and its history 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -24,20 +23,20 @@ from heraldry.messages.verdict import Rejected
 from heraldry.model.catalog import Catalog
 from heraldry.pipeline.identities.digests import NONE, digest
 from heraldry.pipeline.identities.duplicates import Rows
-from heraldry.pipeline.lake import checkpoints
+from heraldry.pipeline.lake import checkpoints, delta
 from heraldry.pipeline.lake.commits import Committer
-from heraldry.pipeline.lake.fitting import fit_tables
-from heraldry.pipeline.lake.layout import CHECKPOINT, Fit, TablePlan, table_name
+from heraldry.pipeline.lake.fitting import TableFits, fit_tables
+from heraldry.pipeline.lake.layout import TablePlan, table_name
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
-from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.catalog_watch import Watched
-from heraldry.pipeline.landing.committing import commit_manifest, decide
+from heraldry.pipeline.landing.committing import commit_manifest, decide, until_decided
 from heraldry.pipeline.landing.lander import WorkOrder
 from heraldry.pipeline.landing.letter_plans import LetterPlans
 from heraldry.pipeline.landing.letter_windows import LetterWindows
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, Relanded, reland
 from heraldry.pipeline.landing.replay_chunk import Chunk
+from heraldry.pipeline.landing.replay_report import ReplayReport
 from heraldry.pipeline.letters.deadletters import letter_batches, open_warehouse
 from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.history import (
@@ -62,7 +61,6 @@ class ReplaySettings:
     """The settings of a replay; the command line has an option for each."""
 
     warehouse: str
-    checkpoint: str | None = None
     where: tuple[str, ...] = ()
     """Terms of which all must hold: ``letters.where``."""
     database: str | None = None
@@ -82,52 +80,16 @@ class ReplaySettings:
     dry_run: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
-class ReplayReport:
-    """What a replay did: ``selected`` is all that its counts add up to.
-
-    ``repeated`` letters did not land, for their message had landed meanwhile. ``tables`` counts
-    what landed by table, ``rules`` what was refused by rule.
-    """
-
-    landed: int = 0
-    refused: int = 0
-    masked: int = 0
-    skipped: int = 0
-    repeated: int = 0
-    finished: int = 0
-    """Replays that were killed before, and finished by this one first."""
-    seconds: float = 0.0
-    tables: Counter[str] = field(default_factory=Counter)
-    rules: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def selected(self) -> int:
-        """All letters that were meant."""
-        return self.landed + self.refused + self.masked + self.skipped + self.repeated
-
-    def add(self, outcomes: Mapping[Place, Outcome]) -> None:
-        """Count letters that were judged."""
-        for one in outcomes.values():
-            if one.table is not None:
-                self.landed += 1
-                self.tables[one.table] += 1
-            elif one.repeated:
-                self.repeated += 1
-            else:
-                self.refused += 1
-                self.rules[one.rule or ""] += 1
-
-
 def replay(
     catalog: Catalog,
     settings: ReplaySettings,
     on_event: Callable[[str], None] = lambda text: None,
 ) -> ReplayReport:
     """Judge open letters again; those that are accepted land, once over any number of runs."""
-    job = ReplayJob(catalog, settings, on_event)
     started = time.monotonic()
-    with job.locked():
+    storage = open_warehouse(settings.warehouse)
+    with checkpoints.replaying(storage, dry_run=settings.dry_run) as ledger:
+        job = ReplayJob(catalog, settings, ledger, on_event)
         job.run()
     job.report.seconds = time.monotonic() - started
     return job.report
@@ -137,45 +99,31 @@ class ReplayJob:
     """One run over the open letters of one warehouse with one catalog."""
 
     def __init__(
-        self, catalog: Catalog, settings: ReplaySettings, on_event: Callable[[str], None]
+        self,
+        catalog: Catalog,
+        settings: ReplaySettings,
+        ledger: Ledger,
+        on_event: Callable[[str], None],
     ) -> None:
         self._catalog, self._settings, self._on_event = catalog, settings, on_event
         self._where = where(settings.where)
         self._storage = open_warehouse(settings.warehouse)
         self._watched = Watched.of(catalog)
-        given = {one.name: getattr(settings, one.name) for one in fields(TablePlan)}
-        given = {name: told for name, told in given.items() if told}
+        names = (one.name for one in fields(TablePlan))
+        given = {name: told for name in names if (told := getattr(settings, name))}
         self._plans = LetterPlans(self._storage, given, foreign=settings.foreign)
-        self._fits: dict[TablePlan, Mapping[str, Fit]] = {}
+        self._fits: dict[TablePlan, TableFits] = {}
         self._left = settings.limit
-        self._ledger = self._opened(settings)
-        self._committer = Committer(self._storage, self._ledger.job)
-        mine = None if settings.dry_run else self._ledger
-        self._windows = LetterWindows(self._storage, mine)
-        self._know(History.read(self._storage))
+        self._ledger = ledger
+        self._committer = Committer(self._storage, ledger.job)
+        self._windows = LetterWindows(self._storage, None if settings.dry_run else ledger)
         self.report = ReplayReport()
-
-    def _opened(self, settings: ReplaySettings) -> Ledger:
-        """The ledger of replays; a dry run does not begin one."""
-        place = f"{settings.checkpoint or self._storage.join(CHECKPOINT)}/{checkpoints.REPLAYS}"
-        if settings.dry_run:
-            return Ledger.find(place) or Ledger(Storage.open(place), job="")
-        ledger = Ledger.open(place)
-        if settings.checkpoint:
-            ledger.bind(self._storage.url)
-            checkpoints.note(self._storage, ledger)
-        return ledger
-
-    def locked(self) -> AbstractContextManager[None]:
-        """One replay at a time; jobs that land may go on beside it."""
-        return nullcontext() if self._settings.dry_run else self._ledger.locked()
 
     def run(self) -> None:
         """Finish what was killed, then take letters chunk by chunk."""
         self._finish()
         for place in checkpoints.away(self._storage):
-            told = "repeats of that job's letters are not found"
-            self._on_event(f"{place} is not here: {told}")
+            self._on_event(f"{place} is not here: repeats of that job's letters are not found")
         self._plans.check(self._fresh())
         chunk = Chunk()
         for batch in letter_batches(self._storage, list(COLUMNS), where=self._where):
@@ -197,11 +145,14 @@ class ReplayJob:
             reason = "a replay that was killed, or still runs, is not finished yet"
             raise WarehouseError(self._storage.url, reason, "run it once without --dry-run")
         self._windows.forget_undecided()
+        if not self._settings.dry_run:
+            delta.add_columns(self._storage, REPLAYS, HISTORY)
         self._know(History.read(self._storage))
 
     def _know(self, history: History) -> None:
         """Take a history: what landed meanwhile or was refused too often is not judged again."""
-        refused = history.refused(self._watched.digest, self._settings.max_attempts)
+        most, foreign = self._settings.max_attempts, self._settings.foreign
+        refused = history.refused(self._watched.digest, most, foreign=foreign)
         self._done = pa.concat_arrays([history.closed, refused])
         self._history = history
 
@@ -298,6 +249,21 @@ class ReplayJob:
 
     def _replay(self, plan: TablePlan, letters: pa.Table, masked: list[str]) -> None:
         started = time.monotonic()
+        told = set(self._history.letters(MASKED).to_pylist())
+        masked = [letter for letter in masked if letter not in told]
+        if not (letters.num_rows or masked):
+            return
+        attempt = partial(self._decided, plan, letters, masked, started)
+        manifest, outcomes, rows = until_decided(self._storage.url, attempt)
+        commit_manifest(self._committer, self._ledger, manifest)
+        self.report.add(outcomes)
+        self._know(self._history.with_rows(rows))
+        self._on_event(f"replay {manifest.batch}: judged {letters.num_rows:,}")
+
+    def _decided(
+        self, plan: TablePlan, letters: pa.Table, masked: list[str], started: float
+    ) -> tuple[Manifest, Mapping[Place, Outcome], pa.Table] | None:
+        """Judge a chunk and decide it: its manifest, outcomes and history; None: judge it again."""
         number = self._number()
         owners = self._windows.owners(letters)
         found = Relanded()
@@ -306,20 +272,15 @@ class ReplayJob:
         if len(found.outcomes) != letters.num_rows:
             reason = f"{letters.num_rows} letters had {len(found.outcomes)} outcomes"
             raise PipelineError("replayed letters", reason)
-        told = set(self._history.letters(MASKED).to_pylist())
-        masked = [letter for letter in masked if letter not in told]
-        if not (letters.num_rows or masked):
-            return
         with self._windows.deciding(owners.values()):
             drop = self._repeated(found.digests, found.places, owners)
             found = found.without(self._storage, drop)
             rows = self._rows(number, letters, found.outcomes, masked)
             manifest = self._manifest(number, found, rows, time.monotonic() - started)
-            decide(self._committer, self._ledger, manifest)
-        commit_manifest(self._committer, self._ledger, manifest)
-        self.report.add(found.outcomes)
-        self._know(self._history.with_rows(rows))
-        self._on_event(f"replay {number}: judged {letters.num_rows:,}")
+            if decide(self._committer, self._ledger, manifest, self._fitted(plan).tables):
+                return manifest, found.outcomes, rows
+        del self._fits[plan]
+        return None
 
     def _manifest(self, number: int, found: Relanded, rows: pa.Table, seconds: float) -> Manifest:
         return Manifest(
@@ -331,7 +292,7 @@ class ReplayJob:
             repeated=sum(one.repeated for one in found.outcomes.values()),
         )
 
-    def _fitted(self, plan: TablePlan) -> Mapping[str, Fit]:
+    def _fitted(self, plan: TablePlan) -> TableFits:
         """How tables differ from a plan; another one may make tables of the same database."""
         if plan not in self._fits:
             self._fits[plan] = fit_tables(self._storage, self._catalog, plan)
@@ -349,7 +310,7 @@ class ReplayJob:
             batch=-number,
             received=datetime.now(UTC),
             plan=plan,
-            fits=self._fitted(plan),
+            fits=self._fitted(plan).fits,
             identities=identities,
         )
 
@@ -363,6 +324,7 @@ class ReplayJob:
         """The history of a chunk."""
         attempts = self._history.attempts(letters["letter"].combine_chunks())
         known = {"replay": number, "at": datetime.now(UTC), "catalog": self._watched.digest}
+        known["foreign"] = self._settings.foreign
         rows: list[dict[str, Any]] = [
             known | {"letter": one, "outcome": MASKED, "attempt": 0} for one in masked
         ]

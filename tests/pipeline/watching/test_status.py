@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -81,6 +83,20 @@ def test_looking_takes_no_lock_from_a_job(lake: Warehouse) -> None:
     assert is_running(lake.ledger.storage) is False
     with lake.ledger.locked():
         assert is_running(lake.ledger.storage) is True
+
+
+def test_looking_stops_no_job_that_starts(lake: Warehouse) -> None:
+    """Whoever looks has the lock for a moment, here for a long one."""
+    with lake.ledger.locked():
+        lock = Path(lake.ledger.storage.url) / "heraldry" / "lock"
+    with lock.open("rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        assert is_running(lake.ledger.storage) is False
+        timer = threading.Timer(0.2, fcntl.flock, (looking, fcntl.LOCK_UN))
+        timer.start()
+        with lake.ledger.locked():
+            assert is_running(lake.ledger.storage) is True
+        timer.join()
 
 
 def test_a_job_with_a_checkpoint_elsewhere_is_known_by_its_batches(

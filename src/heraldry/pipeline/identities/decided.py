@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.identities.duplicates import IDENTITIES
 from heraldry.pipeline.identities.runs import Keys, read_run, span_of
-from heraldry.pipeline.lake.checkpoints import ledgers
+from heraldry.pipeline.lake.checkpoints import replays
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 
 
 def folder_of(job: str) -> str:
-    """Where in the checkpoint of replays the identities of one job's letters are."""
+    """Where in the ledger of replays the identities of one job's letters are."""
     return f"{IDENTITIES}/{job}"
 
 
@@ -51,20 +51,15 @@ class Decided:
 
 @dataclass(slots=True)
 class Replayed:
-    """The identities of one job's letters that replays have landed.
-
-    ``own`` is the address of a ledger that is left out: that of who asks.
-    """
+    """The identities of one job's letters that replays have landed."""
 
     warehouse: Storage
     job: str
-    own: str = ""
-    _known: dict[str, Decided] = field(default_factory=dict)
+    _known: Decided | None = None
 
     def __call__(self) -> Iterator[Keys]:
         """What is known now; a first replay may have come since the last question."""
-        for ledger in ledgers(self.warehouse):
-            url = ledger.storage.url
-            if url != self.own:
-                found = self._known.setdefault(url, Decided(ledger, folder_of(self.job)))
-                yield from found()
+        if self._known is None and (ledger := Ledger.find(replays(self.warehouse))) is not None:
+            self._known = Decided(ledger, folder_of(self.job))
+        if self._known is not None:
+            yield from self._known()

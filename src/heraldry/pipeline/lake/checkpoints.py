@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from heraldry.errors import HeraldryError
 from heraldry.pipeline.lake.layout import CHECKPOINT
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
-
-REPLAYS = "replay"
-"""Where below a checkpoint the ledger of replays is."""
 
 _NOTED = "_checkpoints"
 _AWAY = 600.0
@@ -25,20 +23,39 @@ def note(storage: Storage, ledger: Ledger) -> None:
     storage.write(f"{_NOTED}/{ledger.job}", ledger.storage.url.encode())
 
 
+def replays(storage: Storage) -> str:
+    """Where the ledger of replays is: letters are the warehouse's, so one place knows of them."""
+    return storage.join(CHECKPOINT, "replay")
+
+
+@contextmanager
+def replaying(storage: Storage, *, dry_run: bool = False) -> Iterator[Ledger]:
+    """The ledger of replays, for one at a time: it is locked before anything is begun or read.
+
+    A dry run neither begins nor locks it.
+    """
+    place = replays(storage)
+    nameless = Ledger(Storage.open(place), job="")
+    if dry_run:
+        yield Ledger.find(place) or nameless
+        return
+    with nameless.locked("another replay is running in this warehouse", "wait for it"):
+        yield Ledger.open(place)
+
+
 def ledgers(storage: Storage, told: Sequence[str] = ()) -> list[Ledger]:
-    """The ledgers that can be reached: told, in the usual place, and noted."""
+    """The ledgers that can be reached: told, in the usual places, and noted."""
     noted = [storage.read(f"{_NOTED}/{name}") for name in storage.names(_NOTED)]
-    near = _both([*told, storage.join(CHECKPOINT)])
-    far = _both([place.decode() for place in noted if place])
+    near = _each([*told, storage.join(CHECKPOINT), replays(storage)])
+    far = _each([place.decode() for place in noted if place])
     found = [Ledger.find(place) for place in near]
     found += [_reached(place) for place in far if place not in near]
     return [ledger for ledger in found if ledger is not None]
 
 
-def _both(places: Sequence[str]) -> list[str]:
-    """Checkpoints and the ledgers of replays below them, each once."""
-    found = (Storage.open(place) for place in places)
-    return list(dict.fromkeys(url for one in found for url in (one.url, one.join(REPLAYS))))
+def _each(places: Sequence[str]) -> list[str]:
+    """Places by their full address, each once."""
+    return list(dict.fromkeys(Storage.open(place).url for place in places))
 
 
 def _reached(place: str) -> Ledger | None:

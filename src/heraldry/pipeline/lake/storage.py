@@ -12,6 +12,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from heraldry.pipeline.lake import object_store
 
 _SYNCFS = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
 """Writes one file system to its disk; where there is none, all of them are written."""
+_MOMENT = 0.5
+"""For so many seconds a lock must have been held to count as held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +163,7 @@ class Storage:
 
     @contextmanager
     def locked(self, path: str) -> Iterator[bool]:
-        """Hold a lock, or give False where another process has it.
+        """Hold a lock, or give False where another process has it and keeps it.
 
         On this machine it dies with its process; on object storage it is a lease.
         """
@@ -173,12 +176,7 @@ class Storage:
         target = os.path.join(self.url, path)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with open(target, "w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                yield False
-                return
-            yield True
+            yield _take(handle.fileno())
 
     def sink(self, path: str) -> Any:
         """A file to write to, its folder made: for data files, which need not be atomic."""
@@ -196,6 +194,20 @@ class Storage:
         folder = f"{root}/{path}".rstrip("/")
         selector = fs.FileSelector(folder, allow_not_found=True, recursive=recursive)
         return list(system.get_file_info(selector))
+
+
+def _take(lock: int) -> bool:
+    """Take a lock; tried for a while, as who looks whether it is held has it for a moment."""
+    end = time.monotonic() + _MOMENT
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.01)
+        else:
+            return True
 
 
 @contextmanager

@@ -100,10 +100,7 @@ class LetterWindows:
                 )
             else:
                 mine = self._ledger.storage
-                rest = Replayed(self._storage, job, own=mine.url)
-                self._windows[job] = Window.open(
-                    mine, folder_of(job), WINDOW, lambda: chain(theirs(), rest())
-                )
+                self._windows[job] = Window.open(mine, folder_of(job), WINDOW, theirs)
         return self._windows[job]
 
 

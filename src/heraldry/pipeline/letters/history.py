@@ -28,11 +28,15 @@ SCHEMA = pa.schema(
         ("table", pa.string()),
         ("at", pa.timestamp("us", "UTC")),
         ("catalog", pa.string()),
+        ("foreign", pa.bool_()),
     ]
 )
+"""The columns; ``foreign``: the message inside was judged. It is null in rows of old, which were
+judged as they are.
+"""
 LANDED, REFUSED, MASKED, REPEATED = "landed", "refused", "masked", "repeated"
 _CLOSED = pa.array([LANDED, REPEATED])
-_KNOWN = ["letter", "replay", "outcome", "catalog"]
+_KNOWN = ["letter", "replay", "outcome", "catalog", "foreign"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,11 @@ class History:
         table = delta.open_table(storage, REPLAYS)
         if table is None:
             return cls(SCHEMA.empty_table())
-        return cls(delta.table_rows(storage, table, _KNOWN))
+        found = {one.name for one in table.schema().fields}
+        rows = delta.table_rows(storage, table, [name for name in _KNOWN if name in found])
+        for lacking in (SCHEMA.field(name) for name in _KNOWN if name not in found):
+            rows = rows.append_column(lacking, pa.nulls(len(rows), lacking.type))
+        return cls(rows)
 
     def with_rows(self, rows: pa.Table) -> History:
         """The history with what was just added to it."""
@@ -67,9 +75,10 @@ class History:
         """The letters that are done with: their message is in a table."""
         return self._letters(pc.is_in(self.rows["outcome"], value_set=_CLOSED))
 
-    def refused(self, catalog: str, attempts: int) -> pa.Array:
-        """The letters that a catalog refused so many times, or more."""
-        same = pc.equal(self.rows["catalog"], catalog)
+    def refused(self, catalog: str, attempts: int, *, foreign: bool) -> pa.Array:
+        """The letters that a catalog refused so many times, or more, read in one of two ways."""
+        way = pc.equal(pc.coalesce(self.rows["foreign"], pa.scalar(False)), foreign)
+        same = pc.and_(way, pc.equal(self.rows["catalog"], catalog))
         rows = self.rows.filter(pc.and_(same, pc.equal(self.rows["outcome"], REFUSED)))
         counted = rows.group_by("letter").aggregate([([], "count_all")])
         return _array(counted.filter(pc.field("count_all") >= attempts)["letter"])

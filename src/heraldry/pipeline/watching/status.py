@@ -173,7 +173,7 @@ def _sum(rows: list[dict[str, Any]]) -> Sum:
 def is_running(checkpoint: Storage) -> bool | None:
     """Whether a process holds the lock of a checkpoint; None where that cannot be seen.
 
-    The lock is shared for a moment, and never waited for.
+    The lock is shared for a moment and never waited for; a job that starts just then waits.
     """
     if not checkpoint.is_local:
         return None
