@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heraldry.cli.output import count, one_line, plural, shorten, width, wrap, write_json
+from heraldry.cli.output import count, one_line, plural, shorten, table, width, wrap, write_json
 from heraldry.cli.settings import example, option
+from heraldry.errors import UsageError
 
 if TYPE_CHECKING:
     from heraldry.pipeline.lake.tables import TableInfo
@@ -22,11 +23,21 @@ if TYPE_CHECKING:
 @click.option(
     "--rows", type=click.IntRange(min=0), default=0, metavar="N", help="Also show N rows of each."
 )
+@click.option(
+    "--cut",
+    is_flag=True,
+    help="Only show which version of each table to read, for every batch to be in all or none.",
+)
 @option("format")
-def command(warehouse: str, rows: int, output: str) -> None:
+def command(warehouse: str, rows: int, cut: bool, output: str) -> None:
     """List the tables of a warehouse: definition, place, rows and columns."""
     from heraldry.pipeline.lake.tables import sample_rows, tables
 
+    if cut and rows:
+        raise UsageError("--rows is for the tables as they are now", "leave it out, or --cut")
+    if cut:
+        _write_cut(warehouse, output)
+        return
     found = tables(warehouse)
     samples = [sample_rows(info.path, rows) if rows else [] for info in found]
     if output == "json":
@@ -53,6 +64,17 @@ def as_json(info: TableInfo) -> dict[str, Any]:
         "columns": [{"name": name, "type": kind} for name, kind in info.columns],
         "partitions": list(info.partitions),
     }
+
+
+def _write_cut(warehouse: str, output: str) -> None:
+    from heraldry.pipeline.landing.consistent_cut import cut
+
+    found = cut(warehouse)
+    if output == "json":
+        write_json([{"table": t.table, "path": t.path, "version": t.version} for t in found])
+        return
+    for line in table([(t.table, f"version {t.version}", t.path) for t in found]):
+        click.echo(line)
 
 
 def _write(info: TableInfo, sample: list[dict[str, Any]]) -> None:

@@ -1,8 +1,8 @@
 """The batch ledger of a warehouse: a Delta table with one row per batch, written last.
 
-A batch commits to each of its tables in turn. A reader who wants a consistent cut takes the
-latest row of a job here, and either the rows up to that ``_batch`` or, from ``tables``, the
-version of each table.
+A batch commits to each of its tables in turn, so that only its row here says that it is in all of
+them. Replays have rows here as jobs do. What follows for readers is :mod:`consistent_cut`: the
+versions in a row may have batches of others in them that are not whole.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ SCHEMA = pa.schema(
         ("deprecated", pa.string()),
     ]
 )
-"""``tables`` is JSON: a table's path and its Delta version; ``rows``: its name and new rows.
+"""``tables`` is JSON: a table's path and a Delta version of it that has the batch, as a rule the
+first; ``rows``: its name and new rows.
 
 ``deprecated`` is JSON too: what landed of deprecated definitions; null where nothing did.
 """
