@@ -57,8 +57,10 @@ def _uncollected() -> Iterator[None]:
     """Keep the garbage collector away: batches make many objects and hardly any cycles.
 
     What was made before, the catalog above all, stays for good and is never looked at again. A
-    worker lives for many partitions, so memory that Arrow keeps for itself is given back.
+    worker lives for many partitions, so memory that Arrow keeps for itself is given back. It takes
+    what numpy and Python have let go of: a pool of its own would stand beside theirs.
     """
+    pa.set_memory_pool(pa.system_memory_pool())
     gc.freeze()
     gc.disable()
     try:
