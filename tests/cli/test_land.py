@@ -182,6 +182,16 @@ def test_metrics_are_offered_where_it_is_said() -> None:
             "(HERALDRY_RAW_LOG)",
             id="raw-log",
         ),
+        pytest.param(
+            ["--partition-by", "day", "--partition-by", "custmer"],
+            "no table has a column custmer to arrange its rows by: there is customer",
+            id="partition-by",
+        ),
+        pytest.param(
+            ["--cluster-by", "qqqq"],
+            "no table has a column qqqq to arrange its rows by: heraldry columns shows what it has",
+            id="cluster-by",
+        ),
     ],
 )
 def test_options_that_would_have_no_effect(
@@ -206,6 +216,20 @@ def test_variables_may_hold_what_is_for_other_jobs(
     result = invoke(*land, "--remote", "sc://h:1")
     assert result.exit_code == 2
     assert "there is no folder 'inbox'" in result.stderr
+
+
+def test_a_variable_may_name_columns_for_other_jobs(
+    here: Path, examples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told. Nobody listens there: the job ends with that, before Spark starts."""
+    monkeypatch.setenv("HERALDRY_PARTITION_BY", "shpo")
+    land = ("land", "--catalog", str(examples / "orders"), "--to", "lake")
+    result = invoke(*land, "--from", "kafka://127.0.0.1:9/shop")
+    assert "no table has a column shpo to arrange its rows by" in result.stderr
+    assert "127.0.0.1:9" in result.stderr
+    typed = invoke(*land, "--from", "kafka://127.0.0.1:9/shop", "--partition-by", "shpo")
+    assert typed.exit_code == 2
+    assert "127.0.0.1:9" not in typed.stderr
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.watching.observer import JobInfo, Silent
 from heraldry.pipeline.watching.status import status
 from tests.cli.served import serving
+from tests.suites.streams import TEXT, record
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,7 +75,13 @@ class Site:
             (inbox / f"{file}.jsonl").write_text("\n".join(lines) + "\n")
 
     def land(
-        self, place: str | Path, observer: AfterFirst, *, stream: bool = False, **watching: Any
+        self,
+        place: str | Path,
+        observer: AfterFirst,
+        *,
+        stream: bool = False,
+        partition_by: tuple[str, ...] = (),
+        **watching: Any,
     ) -> LandReport:
         follower = CatalogFollower(Catalogs(cache=self.folder / "cache"), [place])
         watch = CatalogWatch(follower.look, every=0.0, **watching)
@@ -84,6 +91,7 @@ class Site:
             master="local[2]",
             max_per_batch=1,
             stream=stream,
+            partition_by=partition_by,
             breaker=None,
         )
         try:
@@ -108,6 +116,31 @@ def test_a_new_definition_lands_from_the_next_batch_on(tmp_path: Path, spark: Sp
     first, second, third = (one.catalog for one in observer.batches)
     assert first != second == third
     assert len(told) == 1
+
+
+def test_a_table_that_gains_the_column_of_the_partitions(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    """It was made without: it goes on so, in this run and in the next, and each says so once."""
+    site = Site(tmp_path)
+    catalog = tmp_path / "orders.xreg.json"
+    shop = {"dataschemaformat": "JsonSchema/draft-07", "dataschema": record(shop=TEXT)}
+    first, second = (json.loads(document("placed", "refunded")) for _ in range(2))
+    first["messagegroups"]["orders"]["messages"]["refunded"] |= shop
+    for message in second["messagegroups"]["orders"]["messages"].values():
+        message |= shop
+    for file in (tmp_path / "inbox").iterdir():
+        file.write_text(file.read_text().replace('"source"', '"data": {"shop": "a"}, "source"'))
+    catalog.write_text(json.dumps(first))
+    observer = AfterFirst(lambda: catalog.write_text(json.dumps(second)))
+    for batches in (3, 0):
+        report = site.land(catalog, observer, grace=0.0, partition_by=("shop",))
+        assert (report.batches, report.dead) == (batches, 0)
+    assert site.rows() == {"placed": 3, "refunded": 3}
+    told = [one for one in observer.events if "partitions" in one]
+    assert (
+        told == ["default.orders.placed keeps no partitions: its rows are not divided by shop"] * 2
+    )
 
 
 def test_a_deprecation_is_told_from_the_next_batch_on(tmp_path: Path, spark: SparkSession) -> None:

@@ -13,14 +13,20 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
+from msgspec.structs import replace
 
+from heraldry.errors import PipelineError
+from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.delta import (
+    add_columns,
     commit_files,
     create_table,
     open_table,
     table_rows,
 )
+from heraldry.pipeline.lake.ledger import Ledger, Manifest
 from heraldry.pipeline.lake.storage import Storage
 
 SCHEMA = pa.schema([("number", pa.int64())])
@@ -160,6 +166,47 @@ class StorageBehaviour:
         assert again is not None
         assert again.version() == 6
         assert sorted(table_rows(storage, again)["number"].to_pylist()) == list(range(6))
+
+    def test_one_of_many_makes_a_table(self, storage: Storage) -> None:
+        """Nobody makes it anew: rows that were written for the first one stay readable."""
+
+        def make(number: int) -> list[str]:
+            schema = pa.schema([(f"column{number}", pa.int64())])
+            table = create_table(storage, "d/t", schema, {})
+            return [field.name for field in table.schema().fields]
+
+        with ThreadPoolExecutor(6) as pool:
+            found = list(pool.map(make, range(6)))
+        assert found == [found[0]] * 6
+        again = open_table(storage, "d/t")
+        assert again is not None
+        assert again.version() == 0
+
+    def test_jobs_make_a_table_and_commit_to_it(self, storage: Storage) -> None:
+        files = [_file(storage, [number]) for number in range(4)]
+
+        def land(number: int) -> bool:
+            committer = Committer(storage, f"job-{number}")
+            made = committer.make("d/t", {}, files[number])
+            committer.commit("d/t", {}, [files[number]], 0)
+            add_columns(storage, "d/t", pa.schema([(f"column{number}", pa.int64())]))
+            return made
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(land, range(4)))
+        again = open_table(storage, "d/t")
+        assert again is not None
+        assert len(again.schema().fields) == 5
+        assert sorted(table_rows(storage, again)["number"].to_pylist()) == list(range(4))
+
+    def test_a_batch_is_decided_once(self, storage: Storage) -> None:
+        manifest = Manifest(batch=1, files=(), tables={}, catalog="first")
+        ledger = Ledger(storage, "job")
+        ledger.prepare(manifest)
+        with pytest.raises(PipelineError, match="another job has gone on"):
+            ledger.prepare(replace(manifest, catalog="second"))
+        ledger.commit(manifest)
+        assert ledger.manifest(1) == replace(manifest, committed=True)
 
 
 def _file(storage: Storage, numbers: list[int]) -> DataFile:

@@ -69,6 +69,13 @@ def landing_settings(given: dict[str, Any], catalog: Catalog) -> LandSettings:
     given["breaker"] = _share(given["breaker"])
     # Whether it is needed is known with the source: an endpoint may be of any kind.
     given["raw_log_if_needed"] = not _typed("raw_log")
+    # Variables and the file of settings may name columns for other jobs.
+    given["optional_columns"] = tuple(
+        column
+        for name in ("partition_by", "cluster_by")
+        if not _typed(name)
+        for column in given[name]
+    )
     given["warehouse"] = given.pop("to")
     given["source_options"] = source_options(given.pop("source_option"))
     return LandSettings(**given)

@@ -31,7 +31,7 @@ from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.breaker import Breaker
 from heraldry.pipeline.landing.catalog_watch import AskedMeanwhile, CatalogWatch, fixed
 from heraldry.pipeline.landing.committing import commit_manifest
-from heraldry.pipeline.landing.landable import refuse_unlandable
+from heraldry.pipeline.landing.landable import refuse_unknown_columns, refuse_unlandable
 from heraldry.pipeline.landing.report import LandReport
 from heraldry.pipeline.landing.totals import Totals
 from heraldry.pipeline.letters.letter import SCHEMA
@@ -81,6 +81,10 @@ class LandJob:
         self._source = open_source(
             settings.source, catalog=catalog, settings=settings, checkpoint=checkpoint
         )
+        plan = self._plan()
+        unknown = refuse_unknown_columns(
+            catalog, plan, self._storage, settings.only, settings.optional_columns
+        )
         self.ledger = Ledger.open(checkpoint)
         if settings.checkpoint:
             self.ledger.bind(self._storage.url)
@@ -95,13 +99,7 @@ class LandJob:
             ledger=self.ledger,
             source=self._source,
             watch=watch,
-            plan=TablePlan(
-                database=settings.database or self._source.database or "default",
-                keep_payload=settings.keep_payload,
-                with_base=settings.with_base,
-                partition_by=settings.partition_by,
-                cluster_by=settings.cluster_by,
-            ),
+            plan=plan,
             run=run,
             breaker=Breaker(settings.breaker, self.ledger),
             window=self._window(),
@@ -115,6 +113,20 @@ class LandJob:
             stream=settings.stream,
         )
         self._observers = Observers(info, observers)
+        self._lander.tell = self._observers.event
+        for one in unknown:
+            self._observers.event(one)
+
+    def _plan(self) -> TablePlan:
+        """Which tables the job lands in, and how it arranges their rows."""
+        settings = self._settings
+        return TablePlan(
+            database=settings.database or self._source.database or "default",
+            keep_payload=settings.keep_payload,
+            with_base=settings.with_base,
+            partition_by=settings.partition_by,
+            cluster_by=settings.cluster_by,
+        )
 
     def _window(self) -> Window | None:
         """The identities of what came before, where the source may repeat or it is wanted."""
@@ -134,14 +146,14 @@ class LandJob:
         # one that cannot is no reason to stop at once: there is one to go on with.
         watch = self._lander.watch
         watch.accept_by(self._refuse_unlandable)
-        self._lander.fit(watch.current())
+        self._lander.fit(watch.current(), going_on=False)
         # Before the first letter: whoever replays it lands it as this job would.
         keep_plan(self._storage, self.ledger.job, self._lander.plan)
         add_columns(self._storage, DEAD_LETTERS, SCHEMA)
         add_columns(self._storage, batches.BATCHES, batches.SCHEMA)
 
     def _refuse_unlandable(self, catalog: Catalog) -> None:
-        refuse_unlandable(catalog, self._lander.plan, self._storage.url, self._settings.only)
+        refuse_unlandable(catalog, self._lander.plan, self._storage, self._settings.only)
 
     def run(self) -> LandReport:
         """Land, and wait: for the end of what is there, or with ``stream`` for a signal."""

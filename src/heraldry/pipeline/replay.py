@@ -296,6 +296,8 @@ class ReplayJob:
         """How tables differ from a plan; another one may make tables of the same database."""
         if plan not in self._fits:
             self._fits[plan] = fit_tables(self._storage, self._catalog, plan)
+            for one in self._fits[plan].told:
+                self._on_event(one)
         others = {one: fits for one, fits in self._fits.items() if one.database != plan.database}
         self._fits = {**others, plan: self._fits[plan]}
         return self._fits[plan]

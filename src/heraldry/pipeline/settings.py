@@ -40,6 +40,8 @@ class LandSettings:
     """Variants of one message land together in the table of their common base."""
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
+    optional_columns: tuple[str, ...] = ()
+    """Columns among those that no table needs to have."""
     mask: tuple[str, ...] = ()
     """Which fields of dead letters are masked."""
     breaker: float | None = 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -51,6 +52,29 @@ def test_the_first_commit_makes_the_table(storage: Storage) -> None:
     assert table.transaction_version("job") == 0
     assert numbers(storage) == [1, 2]
     assert pl.read_delta(storage.join(PATH))["n"].to_list() == [1, 2]
+
+
+def test_a_table_is_made_before_its_rows(storage: Storage) -> None:
+    (file,) = write(storage, 1)
+    committer = Committer(storage, "job")
+    assert committer.make(PATH, CONFIGURATION, file)
+    assert opened(storage).version() == 0
+    assert numbers(storage) == []
+    assert committer.make(PATH, CONFIGURATION, file)
+    assert Committer(storage, "other").make(PATH, CONFIGURATION, file)
+    assert committer.commit(PATH, CONFIGURATION, [file], 0) == 1
+    assert opened(storage).metadata().configuration == CONFIGURATION
+    assert numbers(storage) == [1]
+
+
+def test_a_table_of_others_is_not_made_again(storage: Storage) -> None:
+    (file,) = write(storage, 1)
+    others = pa.schema([("n", pa.int64()), ("m", pa.string())])
+    delta.create_table(storage, PATH, others, CONFIGURATION)
+    committer = Committer(storage, "job")
+    for _ in range(2):
+        assert not committer.make(PATH, CONFIGURATION, file)
+    assert opened(storage).version() == 0
 
 
 def test_a_batch_is_committed_once(storage: Storage) -> None:
@@ -118,6 +142,25 @@ def test_partitions_and_bounds_are_told(storage: Storage, monkeypatch: pytest.Mo
     assert delta.table_rows(storage, opened(storage)).sort_by("n").to_pylist() == rows.to_pylist()
     actions = pa.table(opened(storage).get_add_actions(flatten=True))
     assert sorted(actions["min.n"].to_pylist()) == [1, 2]
+
+
+def test_a_table_that_changes_as_delta_rs_commits(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """delta-rs refuses to commit behind a change of the schema that it has not seen."""
+    table = delta.create_table(storage, PATH, pa.schema([("n", pa.int64())]), CONFIGURATION)
+    table.alter.set_table_properties({"delta.enableChangeDataFeed": "true"})
+    commit_files = delta.commit_files
+    names = iter("ab")
+
+    def beside(table: DeltaTable, *given: Any) -> int:
+        if name := next(names, ""):
+            delta.add_columns(storage, PATH, pa.schema([(name, pa.string())]))
+        return commit_files(table, *given)
+
+    monkeypatch.setattr(delta, "commit_files", beside)
+    assert Committer(storage, "job").commit(PATH, CONFIGURATION, write(storage, 1), 0) == 4
+    assert numbers(storage) == [1]
 
 
 def test_tables_with_features_are_left_to_delta_rs(storage: Storage) -> None:

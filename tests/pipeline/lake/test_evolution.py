@@ -47,7 +47,7 @@ class Lake:
         """Land events of some definitions as they are now: their names, and their data."""
         document_bytes = document(dict(definitions))
         catalog = load_bytes(document_bytes, "catalog")
-        fits = fit_tables(self.storage, catalog, self.plan)
+        fits = fit_tables(self.storage, catalog, self.plan).fits
         order = Setting(catalog=document_bytes).order(self.folder)
         lander = Lander(replace(order, batch=self.batch, plan=self.plan, fits=fits))
         lines = [_event(name, number, data) for number, (name, data) in enumerate(events)]
@@ -214,11 +214,92 @@ def test_variants_land_in_the_table_of_their_base(tmp_path: Path) -> None:
     assert not lake.storage.exists("default/shop/http")
 
 
+SHARED = TablePlan(with_base=True, partition_by=("shop",), cluster_by=("n",))
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [("http", "mqtt"), ("mqtt", "http"), ("both",)],
+    ids=["with it first", "without it first", "at once"],
+)
+def test_variants_of_which_one_has_the_column_of_the_partitions(
+    tmp_path: Path, turns: tuple[str, ...]
+) -> None:
+    """Rows without it are in the partition of none; no value is lost, whoever makes the table."""
+    lake = Lake(tmp_path, SHARED)
+    every = {
+        "base": dict(kind("base", record(id=TEXT)).definition),
+        "mqtt": based("mqtt", id=TEXT, n=WHOLE),
+        "http": based("http", id=TEXT, shop=TEXT),
+    }
+    events: dict[str, list[tuple[str, Any]]] = {
+        "http": [("http", {"id": "h", "shop": "a b"}), ("http", {"id": "k"})],
+        "mqtt": [("mqtt", {"id": "m", "n": 1})],
+    }
+    events["both"] = [*events["mqtt"], *events["http"]]
+    for turn in turns:
+        lake.land(every, *events[turn])
+    expected = [("h", "a b", None), ("k", None, None), ("m", None, 1)]
+    path = "default/shop/base"
+    assert lake.table(path).metadata().partition_columns == ["shop"]
+    frame = pl.read_delta(lake.storage.join(path)).sort("id")
+    assert frame.select("id", "shop", "n").rows() == expected
+    found = delta.table_files(lake.storage, lake.table(path))
+    told = duckdb.from_arrow(found).select("id, shop, n").order("id")
+    assert told.fetchall() == expected
+    kept = maintain(Upkeep(warehouse=str(lake.folder))).tables
+    assert [one.left for one in kept] == [""]
+    assert pl.read_delta(lake.storage.join(path)).sort("id").select("id", "shop", "n").rows() == (
+        expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "first", "then", "columns", "expected"),
+    [
+        pytest.param(
+            {"partition_by": ("shop",)},
+            ({}, {}),
+            ({"shop": TEXT}, {"shop": "a"}),
+            ("shop",),
+            [(None,), ("a",)],
+            id="partitions by a column that is new",
+        ),
+        pytest.param(
+            {"partition_by": ("shop",)},
+            ({"shop": TEXT}, {"shop": "a"}),
+            ({"shop": NUMBER}, {"shop": 2.5}),
+            ("shop", "shop_2"),
+            [("a", None), (None, 2.5)],
+            id="partitions by a column that is retyped",
+        ),
+        pytest.param(
+            {"cluster_by": ("shop",)},
+            ({"shop": TEXT}, {"shop": "a"}),
+            ({"shop": record(id=TEXT)}, {"shop": {"id": "b"}}),
+            ("shop", "shop_2"),
+            [("a", None), (None, {"id": "b"})],
+            id="order by a column that is a record now",
+        ),
+    ],
+)
+def test_a_table_goes_on_as_it_is_arranged(
+    tmp_path: Path, plan: Any, first: Any, then: Any, columns: Any, expected: Any
+) -> None:
+    """The job keeps its options, and may begin anew; the first definition may come back."""
+    lake = Lake(tmp_path, TablePlan(**plan))
+    for members, data in (first, then, first, then):
+        lake.one(record(id=TEXT, **members), data)
+    frame = pl.read_delta(lake.storage.join(PATH)).sort("_batch")
+    assert frame.select(columns).rows() == expected * 2
+    kept = maintain(Upkeep(warehouse=str(lake.folder))).tables
+    assert [one.left for one in kept] == [""]
+
+
 def test_partitions_of_a_changing_definition(tmp_path: Path) -> None:
     """A column that rows are divided by and that changes is null from then on."""
     lake = Lake(tmp_path, TablePlan(partition_by=("day", "id"), cluster_by=("total",)))
     lake.one(record(id=TEXT, total=WHOLE), {"id": "a", "total": 2}, {"id": "b", "total": 1})
-    lake.plan = TablePlan()
     lake.one(record(id=WHOLE, total=WHOLE), {"id": 3, "total": 3})
     table = delta.table_rows(lake.storage, lake.table(), ["id", "id_2", "total", "_day"])
     found = [tuple(row.values()) for row in table.sort_by("total").to_pylist()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +22,7 @@ from heraldry.errors import WarehouseError
 from heraldry.messages.judge import Judge
 from heraldry.messages.table_columns import table_names
 from heraldry.model.catalog import Catalog
-from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake import delta, fitting
 from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.fitting import Fitted, TableShape, apply_fit, fit, fit_tables
@@ -307,14 +308,14 @@ NEW = catalog_of(
 
 
 def test_no_tables_need_no_fit(storage: Storage) -> None:
-    assert fit_tables(storage, NEW, PLAN) == {}
+    assert fit_tables(storage, NEW, PLAN).fits == {}
     make(storage, catalog_of(other=record()), PLAN, "other")
-    assert fit_tables(storage, NEW, PLAN) == {}
+    assert fit_tables(storage, NEW, PLAN).fits == {}
 
 
 def test_a_table_is_fitted(storage: Storage) -> None:
     make(storage, OLD, PLAN, "one")
-    assert fit_tables(storage, NEW, PLAN) == {xid("one"): Fit(renames={"a": "a_2"})}
+    assert fit_tables(storage, NEW, PLAN).fits == {xid("one"): Fit(renames={"a": "a_2"})}
     table = delta.open_table(storage, "lake/shop/one")
     assert table is not None
     columns = {column.name: column for column in pa.schema(table.schema())}
@@ -325,29 +326,67 @@ def test_a_table_is_fitted(storage: Storage) -> None:
     told = json.loads(table.metadata().configuration["heraldry.columns"])
     assert told == {"a_2": "/a", "ce_extensions": "attributes.*"}
     version = table.version()
-    assert fit_tables(storage, NEW, PLAN) == {xid("one"): Fit(renames={"a": "a_2"})}
-    assert fit_tables(storage, OLD, PLAN) == {}
+    assert fit_tables(storage, NEW, PLAN).fits == {xid("one"): Fit(renames={"a": "a_2"})}
+    assert fit_tables(storage, OLD, PLAN).fits == {}
     again = delta.open_table(storage, "lake/shop/one")
     assert again is not None
     assert again.version() == version
 
 
+def test_the_tables_that_are_there_are_told(storage: Storage) -> None:
+    assert fit_tables(storage, OLD, PLAN).tables == frozenset()
+    make(storage, OLD, PLAN, "one")
+    assert fit_tables(storage, OLD, PLAN).tables == {"lake/shop/one"}
+
+
+OTHER = catalog_of(one=record(a={"type": "boolean"}, k={"type": "string"}))
+
+
+def test_two_jobs_fit_a_table_at_once(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One has read the table as the other changes it, twice over."""
+    make(storage, OLD, PLAN, "one")
+    catalogs = iter((OTHER, catalog_of(one=record(late={"type": "string"}))))
+
+    def beside(*given: Any) -> None:
+        if (catalog := next(catalogs, None)) is not None:
+            with monkeypatch.context() as alone:
+                alone.setattr(fitting, "apply_fit", apply_fit)
+                fit_tables(storage, catalog, PLAN)
+        apply_fit(*given)
+
+    monkeypatch.setattr(fitting, "apply_fit", beside)
+    assert fit_tables(storage, NEW, PLAN).fits == {xid("one"): Fit(renames={"a": "a_3"})}
+    assert fit_tables(storage, OTHER, PLAN).fits == {xid("one"): Fit(renames={"a": "a_2"})}
+    table = delta.open_table(storage, "lake/shop/one")
+    assert table is not None
+    columns = {column.name: column.type for column in pa.schema(table.schema())}
+    assert (columns["a_2"], columns["a_3"]) == (pa.bool_(), pa.int64())
+    assert {"k", "late", "n"} <= columns.keys()
+
+
+def test_jobs_that_follow_one_registry(storage: Storage) -> None:
+    make(storage, OLD, PLAN, "one")
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda _: fit_tables(storage, NEW, PLAN).fits, range(3)))
+    assert found == [{xid("one"): Fit(renames={"a": "a_2"})}] * 3
+
+
 def test_only_what_is_selected_is_fitted(storage: Storage) -> None:
     make(storage, OLD, PLAN, "one")
-    assert fit_tables(storage, NEW, PLAN, only=[xid("other")]) == {}
+    assert fit_tables(storage, NEW, PLAN, only=[xid("other")]).fits == {}
 
 
 def test_a_folder_without_a_table(storage: Storage, tmp_path: Path) -> None:
     (tmp_path / "lake" / "shop" / "one").mkdir(parents=True)
-    assert fit_tables(storage, NEW, PLAN) == {}
+    assert fit_tables(storage, NEW, PLAN).fits == {}
 
 
 def test_a_table_keeps_its_partitions(storage: Storage) -> None:
     day = TablePlan(database="lake", partition_by=("day",))
     make(storage, OLD, day, "one")
-    found = fit_tables(storage, NEW, PLAN)[xid("one")]
+    found = fit_tables(storage, NEW, PLAN).fits[xid("one")]
     assert found.arrangement == Arrangement((("_day", "date"),))
-    assert fit_tables(storage, NEW, day)[xid("one")].arrangement is None
+    assert fit_tables(storage, NEW, day).fits[xid("one")].arrangement is None
     hour = TablePlan(database="lake", partition_by=("hour",))
     with pytest.raises(
         WarehouseError, match="is partitioned by _day, and was asked to be by _hour"
@@ -364,7 +403,7 @@ def test_a_table_without_partitions_keeps_none(storage: Storage) -> None:
 def test_the_order_of_rows_may_change(storage: Storage) -> None:
     make(storage, OLD, PLAN, "one")
     fit_tables(storage, OLD, TablePlan(database="lake", cluster_by=("a",)))
-    found = fit_tables(storage, OLD, PLAN)[xid("one")]
+    found = fit_tables(storage, OLD, PLAN).fits[xid("one")]
     assert found.arrangement == Arrangement((), ("a",))
 
 
@@ -388,7 +427,7 @@ VARIANTS = variants(
 
 
 def test_variants_share_the_columns_of_their_base(storage: Storage) -> None:
-    found = fit_tables(storage, VARIANTS, BASED)
+    found = fit_tables(storage, VARIANTS, BASED).fits
     assert found[xid("kafka")].renames == {}
     assert found[xid("mqtt")].renames == {"n": "n_2"}
     layouts = [
@@ -404,16 +443,16 @@ def test_variants_share_the_columns_of_their_base(storage: Storage) -> None:
     assert (columns["n"], columns["n_2"], columns["m"]) == (pa.string(), pa.int64(), pa.bool_())
     assert made.metadata().description == xid("base")
     assert "heraldry.schema" not in made.metadata().configuration
-    assert fit_tables(storage, VARIANTS, BASED) == {xid("mqtt"): Fit(renames={"n": "n_2"})}
+    assert fit_tables(storage, VARIANTS, BASED).fits == {xid("mqtt"): Fit(renames={"n": "n_2"})}
 
 
 def test_a_variant_that_comes_later(storage: Storage) -> None:
     few = variants(kafka=record(n={"type": "string"}), http=record(n={"type": "string"}))
-    fits = fit_tables(storage, few, BASED)
+    fits = fit_tables(storage, few, BASED).fits
     one = BASED.layout(few, Judge(few).matcher.definition(xid("http"))).fitted(fits[xid("http")])
     delta.create_table(storage, one.path, one.schema, one.configuration)
-    assert fit_tables(storage, VARIANTS, BASED) == {xid("mqtt"): Fit(renames={"n": "n_2"})}
+    assert fit_tables(storage, VARIANTS, BASED).fits == {xid("mqtt"): Fit(renames={"n": "n_2"})}
 
 
 def test_without_being_asked_variants_keep_tables_of_their_own(storage: Storage) -> None:
-    assert fit_tables(storage, VARIANTS, PLAN) == {}
+    assert fit_tables(storage, VARIANTS, PLAN).fits == {}

@@ -251,10 +251,14 @@ def test_partitions_take_their_names() -> None:
     ids=["list", "instant", "order"],
 )
 def test_columns_that_arrange_nothing(plan: dict[str, Any], told: str) -> None:
+    """A new table cannot be made; one that exists goes on as it is arranged."""
     listed = record(many={"type": "array", "items": TEXT})
     catalog = load_bytes(document({"one": dict(kind("one", listed).definition)}), "catalog")
+    found = TablePlan(**plan).layout(catalog, Judge(catalog).compiled(xid("one")))
+    assert found.arrangement == Arrangement()
     with pytest.raises(WarehouseError, match=told):
-        TablePlan(**plan).layout(catalog, Judge(catalog).compiled(xid("one")))
+        found.refuse_unsuited()
+    found.fitted(Fit(arrangement=Arrangement((("a", "string"),)))).refuse_unsuited()
 
 
 def test_rows_are_stored_under_the_names_of_the_table() -> None:

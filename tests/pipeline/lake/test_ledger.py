@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from heraldry.errors import WarehouseError
-from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.errors import PipelineError, WarehouseError
+from heraldry.pipeline.lake.ledger import DeprecatedRows, Ledger, Manifest, ManifestFile
 
 FILE = ManifestFile(table="a/b/c", name="part.parquet", rows=3, size=10)
 MANIFEST = Manifest(batch=5, files=(FILE,), tables={"a/b/c": {"heraldry.name": '["a"]'}})
@@ -38,6 +40,39 @@ def test_a_commit_is_remembered(tmp_path: Path) -> None:
     assert found is not None
     assert found.committed
     assert (found.files, found.tables) == (MANIFEST.files, MANIFEST.tables)
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["pending", "committed"])
+def test_a_batch_is_decided_once(tmp_path: Path, committed: bool) -> None:
+    """A driver that hung may wake up after another one went on; so may one far behind."""
+    ledger = Ledger.open(str(tmp_path))
+    ledger.prepare(MANIFEST)
+    ledger.prepare(MANIFEST)
+    if committed:
+        ledger.commit(MANIFEST)
+    late = msgspec.structs.replace(MANIFEST, catalog="another")
+    for step in (ledger.prepare, ledger.confirm, ledger.commit):
+        with pytest.raises(PipelineError, match="another job has gone on with this checkpoint"):
+            step(late)
+    with pytest.raises(PipelineError, match="while it decided batch 3: another job has gone on"):
+        ledger.prepare(msgspec.structs.replace(MANIFEST, batch=3))
+    found = ledger.manifest(5)
+    assert found is not None
+    assert (found.catalog, found.committed) == ("", committed)
+
+
+def test_a_manifest_is_known_again_by_all_it_says(tmp_path: Path) -> None:
+    manifest = msgspec.structs.replace(
+        MANIFEST,
+        seconds=0.1 + 0.2,
+        reasons=Counter(schema=2),
+        newest=datetime(2026, 11, 18, 12, 0, 0, 1, timezone(timedelta(hours=2))),
+        deprecated={"/x": DeprecatedRows(rows=1)},
+    )
+    ledger = Ledger.open(str(tmp_path))
+    ledger.prepare(manifest)
+    ledger.confirm(manifest)
+    ledger.commit(manifest)
 
 
 def test_what_is_pending(tmp_path: Path) -> None:
@@ -84,8 +119,13 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     ledger = Ledger.open(str(tmp_path))
     with ledger.locked():
         other = Ledger.open(str(tmp_path))
-        with pytest.raises(WarehouseError, match="another job is landing"), other.locked():
+        with pytest.raises(WarehouseError) as refused, other.locked():
             pass
+        # with another checkpoint the same source would land once more
+        assert str(refused.value) == (
+            f"{tmp_path}: another job is landing with this checkpoint"
+            " (wait for it; a job of another source needs a --checkpoint of its own)"
+        )
         with Ledger.open(str(tmp_path / "other")).locked():
             pass
     with ledger.locked():

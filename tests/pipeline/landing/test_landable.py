@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from heraldry.dialects.load import load_bytes
-from heraldry.errors import WarehouseError
+from heraldry.errors import UsageError, WarehouseError
+from heraldry.messages.judge import Judge
 from heraldry.model.catalog import Catalog
+from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.layout import TablePlan
-from heraldry.pipeline.landing.landable import refuse_unlandable
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing.landable import refuse_unknown_columns, refuse_unlandable
 
 ORDERS = "/messagegroups/orders/messages"
 
@@ -77,7 +80,7 @@ BESIDE = message("Placed")
 def test_what_can_be_landed(
     found: Catalog, plan: TablePlan, only: tuple[str, ...], tmp_path: Path
 ) -> None:
-    refuse_unlandable(found, plan, str(tmp_path / "lake"), only)
+    refuse_unlandable(found, plan, Storage(str(tmp_path / "lake")), only)
     assert not (tmp_path / "lake").exists()
 
 
@@ -106,6 +109,77 @@ def test_what_can_be_landed(
 )
 def test_what_cannot_be_landed(found: Catalog, plan: TablePlan, told: str, tmp_path: Path) -> None:
     with pytest.raises(WarehouseError) as refused:
-        refuse_unlandable(found, plan, str(tmp_path / "lake"))
+        refuse_unlandable(found, plan, Storage(str(tmp_path / "lake")))
     assert told in str(refused.value)
+    assert not (tmp_path / "lake").exists()
+
+
+def make(storage: Storage, found: Catalog, plan: TablePlan) -> None:
+    """The table of placed orders, as a first batch would make it."""
+    one = plan.layout(found, Judge(found).matcher.definition(f"{ORDERS}/placed"))
+    delta.create_table(storage, one.path, one.schema, one.configuration)
+
+
+@pytest.mark.parametrize(
+    ("plan", "changed"),
+    [
+        pytest.param(TablePlan(partition_by=("shop",)), "number", id="partitions"),
+        pytest.param(TablePlan(cluster_by=("shop",)), "array", id="order"),
+    ],
+)
+def test_a_table_that_exists_goes_on(plan: TablePlan, changed: str, tmp_path: Path) -> None:
+    storage, found = Storage(str(tmp_path)), catalog(typed("placed", shop=changed))
+    with pytest.raises(WarehouseError, match="by shop, which is"):
+        refuse_unlandable(found, plan, storage)
+    make(storage, catalog(typed("placed", shop="string")), plan)
+    refuse_unlandable(found, plan, storage)
+    with pytest.raises(WarehouseError, match=r"default\.orders\.paid: rows cannot be"):
+        refuse_unlandable(catalog(typed("paid", shop=changed)), plan, storage)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(TablePlan(), id="nothing named"),
+        pytest.param(TablePlan(partition_by=("day", "_hour")), id="day and hour"),
+        pytest.param(TablePlan(partition_by=("SHOP",), cluster_by=("ce_id", "_source")), id="any"),
+        pytest.param(TablePlan(cluster_by=("former",)), id="in a table only"),
+    ],
+)
+def test_columns_that_some_table_has(plan: TablePlan, tmp_path: Path) -> None:
+    storage = Storage(str(tmp_path))
+    make(storage, catalog(typed("placed", former="string")), TablePlan())
+    assert refuse_unknown_columns(catalog(PLACED, typed("paid")), plan, storage) == ()
+
+
+@pytest.mark.parametrize(
+    ("plan", "only", "told"),
+    [
+        pytest.param(
+            TablePlan(partition_by=("day", "shpo")),
+            (),
+            "no table has a column shpo to arrange its rows by: there is shop",
+            id="misspelled partitions",
+        ),
+        pytest.param(
+            TablePlan(cluster_by=("shop", "qqqq")),
+            (),
+            "a column qqqq to arrange its rows by: heraldry columns shows what it has",
+            id="nothing near",
+        ),
+        pytest.param(
+            TablePlan(cluster_by=("shop",)), (f"{ORDERS}/paid",), "a column shop", id="not selected"
+        ),
+    ],
+)
+def test_columns_that_nothing_has(
+    plan: TablePlan, only: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    storage, found = Storage(str(tmp_path / "lake")), catalog(PLACED, typed("paid"))
+    with pytest.raises(UsageError) as refused:
+        refuse_unknown_columns(found, plan, storage, only)
+    assert told in str(refused.value)
+    names = (*plan.partition_by, *plan.cluster_by)
+    (event,) = refuse_unknown_columns(found, plan, storage, only, names)
+    assert str(refused.value).startswith(event)
     assert not (tmp_path / "lake").exists()

@@ -13,8 +13,6 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from heraldry.errors import WarehouseError
-
 PARTITION_KEY = "heraldry.partition"
 CLUSTER_KEY = "heraldry.cluster"
 _NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -37,23 +35,22 @@ class Arrangement(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, partition_by: Sequence[str], cluster_by: Sequence[str], schema: pa.Schema, table: str
+        cls, partition_by: Sequence[str], cluster_by: Sequence[str], schema: pa.Schema
     ) -> Arrangement:
-        """What a table with these columns does of what was asked: columns it has not, it skips."""
+        """What a table with these columns does of what was asked.
+
+        It skips columns that it has not, and those whose type does not do: :func:`unsuited`.
+        """
         partitions: list[tuple[str, str]] = []
         for asked in partition_by:
-            made = f"_{asked.removeprefix('_')}"
-            if made in _MADE:
+            if (made := made_column(asked)) is not None:
                 partitions.append((made, _MADE[made]))
             elif (name := _spelling(asked, schema)) is not None:
-                kind = _partition_type(table, name, schema.field(name).type)
-                partitions.append((name, kind))
+                kind = _partition_type(schema.field(name).type)
+                partitions += [] if kind is None else [(name, kind)]
         found = [name for asked in cluster_by if (name := _spelling(asked, schema)) is not None]
-        for name in found:
-            if pa.types.is_nested(schema.field(name).type):
-                reason = f"rows cannot be ordered by {name}, which is {schema.field(name).type}"
-                raise WarehouseError(table, reason, "choose columns with plain values")
-        return cls(tuple(dict.fromkeys(partitions)), tuple(dict.fromkeys(found)))
+        plain = [name for name in found if not pa.types.is_nested(schema.field(name).type)]
+        return cls(tuple(dict.fromkeys(partitions)), tuple(dict.fromkeys(plain)))
 
     @classmethod
     def read(cls, configuration: Mapping[str, str]) -> Arrangement:
@@ -130,6 +127,29 @@ PLAIN = Arrangement()
 """No partitions, and rows in the order in which they came."""
 
 
+def made_column(asked: str) -> str | None:
+    """The column that is made for ``day`` or ``hour``; None for the name of any other column."""
+    made = f"_{asked.removeprefix('_')}"
+    return made if made in _MADE else None
+
+
+def unsuited(
+    partition_by: Sequence[str], cluster_by: Sequence[str], schema: pa.Schema
+) -> tuple[str, str]:
+    """Why rows with these columns cannot be arranged as asked, and advice; else empty texts."""
+    for asked in partition_by:
+        name = None if made_column(asked) else _spelling(asked, schema)
+        if name is not None and _partition_type(schema.field(name).type) is None:
+            reason = f"rows cannot be partitioned by {name}, which is {schema.field(name).type}"
+            return reason, "choose texts, integers, booleans or dates"
+    for asked in cluster_by:
+        name = _spelling(asked, schema)
+        if name is not None and pa.types.is_nested(schema.field(name).type):
+            reason = f"rows cannot be ordered by {name}, which is {schema.field(name).type}"
+            return reason, "choose columns with plain values"
+    return "", ""
+
+
 def partition_folder(values: Mapping[str, str | None]) -> str:
     """The folder of a partition: ``_day=2026-11-16/shop=a%20b/``, or nothing."""
     return "".join(f"{_escaped(name)}={_folder(value)}/" for name, value in values.items())
@@ -158,12 +178,9 @@ def _spelling(asked: str, schema: pa.Schema) -> str | None:
     return next((name for name in schema.names if name.lower() == asked.lower()), None)
 
 
-def _partition_type(table: str, name: str, kind: pa.DataType) -> str:
-    for known, arrow in _TYPES.items():
-        if arrow == kind:
-            return known
-    reason = f"rows cannot be partitioned by {name}, which is {kind}"
-    raise WarehouseError(table, reason, "choose texts, integers, booleans or dates")
+def _partition_type(kind: pa.DataType) -> str | None:
+    """The Delta type of a column that rows can be divided by."""
+    return next((known for known, arrow in _TYPES.items() if arrow == kind), None)
 
 
 def _text(value: Any) -> str | None:

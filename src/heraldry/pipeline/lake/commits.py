@@ -16,6 +16,7 @@ import uuid
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -31,6 +32,7 @@ from heraldry.pipeline.lake.storage import Storage
 CHECKPOINT_EVERY = 20
 """So many entries of a log readers have to read one by one at most."""
 
+_NO_BATCH = -1
 _READER, _WRITER = 1, 2
 """The versions of the Delta protocol that tables are made with, and that entries are for."""
 
@@ -42,6 +44,29 @@ class Committer:
     storage: Storage
     job: str
     _versions: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _made: set[str] = field(default_factory=set)
+
+    def make(self, path: str, configuration: Mapping[str, str], file: DataFile) -> bool:
+        """Make a table without rows where there is none: whether it is one for files like this.
+
+        Who is first makes it. Any table made thus is for this job's files for ever: tables only
+        gain columns.
+        """
+        if path in self._made:
+            return True
+        # The files know their columns; the catalog may have changed since they were written.
+        columns = delta.schema_of_file(self.storage, path, file)
+        table = delta.open_table(self.storage, path)
+        if table is None:
+            if _append(self.storage, path, 0, _creation(columns, configuration)):
+                self._versions[path] = (0, _NO_BATCH)
+                self._made.add(path)
+                return True
+            table = delta.create_table(self.storage, path, columns, configuration)
+        if not delta.is_made_for(table, columns, configuration):
+            return False
+        self._made.add(path)
+        return True
 
     def commit(
         self,
@@ -55,13 +80,14 @@ class Committer:
         The transaction identifier in the same entry makes it happen once, however often a batch is
         tried again.
         """
-        version, done = self._versions.get(path, (-1, -1))
+        version, done = self._versions.get(path, (-1, _NO_BATCH))
         if version >= 0:
             if done >= batch:
                 return version
             if _append(self.storage, path, version + 1, self._entry(files, batch)):
                 return self._note(path, version + 1, batch)
-        return self._open_and_commit(path, configuration, files, batch)
+        # The transaction identifier is looked at again, too.
+        return delta.tried(partial(self._open_and_commit, path, configuration, files, batch))
 
     def _open_and_commit(
         self,
@@ -72,7 +98,7 @@ class Committer:
     ) -> int:
         table = delta.open_table(self.storage, path)
         if table is None:
-            # The files know their columns; the catalog may have changed since they were written.
+            # Somebody has removed it, or the batch was decided before tables were made first.
             columns = delta.schema_of_file(self.storage, path, files[0])
             made = [*_creation(columns, configuration), *self._entry(files, batch)]
             if _append(self.storage, path, 0, made):

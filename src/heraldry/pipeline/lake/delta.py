@@ -7,8 +7,9 @@ import json
 import operator
 import os
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,10 +22,22 @@ from pyarrow import dataset
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.data_file import DataFile
-from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY, SCHEMA_KEY
+from heraldry.pipeline.lake.layout import COLUMNS_KEY, DEFINITION_KEY, NAME_KEY, SCHEMA_KEY
 from heraldry.pipeline.lake.storage import Storage
 
 _TRIES = 5
+T = TypeVar("T")
+
+
+def tried(attempt: Callable[[], T]) -> T:
+    """What an attempt gives: one that another's commit has foiled is made again, from reading on.
+
+    delta-rs puts off a commit behind those that only add rows, but not behind another schema.
+    """
+    for _ in range(_TRIES):
+        with suppress(CommitFailedError):
+            return attempt()
+    return attempt()
 
 
 def open_table(storage: Storage, path: str) -> DeltaTable | None:
@@ -48,21 +61,26 @@ def create_table(
 ) -> DeltaTable:
     """Create a table without rows for files with these columns; it says what it is the table of.
 
-    Its partitions, which no file has as columns, stand in the configuration.
+    Its partitions, which no file has as columns, stand in the configuration. Who is first makes
+    it: the result may be another's table.
     """
     name = configuration.get(NAME_KEY)
     address, options = storage.delta(path)
-    return DeltaTable.create(
-        address,
-        table_schema(schema, configuration),
-        mode="ignore",
-        partition_by=list(Arrangement.read(configuration).names) or None,
-        storage_options=dict(options),
-        name=".".join(json.loads(name)) if name else None,
-        description=configuration.get(DEFINITION_KEY),
-        configuration=kept(configuration),
-        raise_if_key_not_exists=False,
-    )
+    with suppress(CommitFailedError):
+        return DeltaTable.create(
+            address,
+            table_schema(schema, configuration),
+            mode="ignore",
+            partition_by=list(Arrangement.read(configuration).names) or None,
+            storage_options=dict(options),
+            name=".".join(json.loads(name)) if name else None,
+            description=configuration.get(DEFINITION_KEY),
+            configuration=kept(configuration),
+            raise_if_key_not_exists=False,
+            # Tried again, it would make the table of the first anew, in a second commit.
+            commit_properties=CommitProperties(max_commit_retries=0),
+        )
+    return DeltaTable(address, storage_options=dict(options))
 
 
 def table_schema(schema: pa.Schema, configuration: Mapping[str, str]) -> Schema:
@@ -72,6 +90,16 @@ def table_schema(schema: pa.Schema, configuration: Mapping[str, str]) -> Schema:
     partitions = Arrangement.read(configuration).fields
     names = {found.name for found in partitions}
     return Schema.from_arrow(pa.schema([*(f for f in schema if f.name not in names), *partitions]))
+
+
+def is_made_for(table: DeltaTable, schema: pa.Schema, configuration: Mapping[str, str]) -> bool:
+    """Whether a table is the one that would be made for files with these columns."""
+    metadata = table.metadata()
+    return (
+        table.schema() == table_schema(schema, configuration)
+        and tuple(metadata.partition_columns) == Arrangement.read(configuration).names
+        and metadata.configuration.get(COLUMNS_KEY) == configuration.get(COLUMNS_KEY)
+    )
 
 
 def kept(configuration: Mapping[str, str]) -> dict[str, str]:
@@ -128,19 +156,17 @@ def add_columns(storage: Storage, path: str, schema: pa.Schema) -> None:
 
     Another job may do so at the same moment; then there is nothing left to do.
     """
-    for tries in range(_TRIES, -1, -1):
+
+    def attempt() -> None:
         table = open_table(storage, path)
         if table is None:
             return
         known = {found.name for found in table.schema().fields}
         lacking = [found for found in Schema.from_arrow(schema).fields if found.name not in known]
-        if not lacking:
-            return
-        try:
+        if lacking:
             table.alter.add_columns(lacking)
-        except CommitFailedError:
-            if not tries:
-                raise
+
+    tried(attempt)
 
 
 def table_rows(

@@ -11,16 +11,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
 import pyarrow as pa
 from deltalake import DeltaTable, Schema
 
-from heraldry.errors import WarehouseError
 from heraldry.messages.judge import Judge
 from heraldry.model.inherit import definitions
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement
+from heraldry.pipeline.lake.arranging import arranged, differences, refuse_contradiction
 from heraldry.pipeline.lake.layout import (
     COLUMNS_KEY,
     Fit,
@@ -51,8 +53,9 @@ class TableShape:
 
     @classmethod
     def new(cls, layout: TableLayout) -> TableShape:
-        """A table that is still to be made has its partitions."""
-        return cls(schema=pa.schema(layout.arrangement.fields))
+        """A table that is still to be made has the columns that no message has."""
+        made = layout.arrangement.made
+        return cls(schema=pa.schema([f for f in layout.arrangement.fields if f.name in made]))
 
     @classmethod
     def of(cls, table: DeltaTable) -> TableShape:
@@ -142,13 +145,32 @@ def _meanings(shape: TableShape, layout: TableLayout) -> dict[str, str]:
     return {name: named.get(name.lower(), default_meaning(name)) for name in shape.schema.names}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFits:
+    """What differs between tables and their layouts, by definition, and the tables there were.
+
+    A layout alone holds for a table only as long as nobody else makes it. ``told`` is what tables
+    do not do of what the plan asks.
+    """
+
+    fits: Mapping[str, Fit] = field(default_factory=dict)
+    tables: frozenset[str] = frozenset()
+    told: tuple[str, ...] = ()
+
+
 def fit_tables(
-    storage: Storage, catalog: Catalog, plan: TablePlan, *, only: Iterable[str] = ()
-) -> dict[str, Fit]:
-    """Fit every table that exists to what its definitions land; what differs, by definition.
+    storage: Storage,
+    catalog: Catalog,
+    plan: TablePlan,
+    *,
+    only: Iterable[str] = (),
+    going_on: bool = False,
+) -> TableFits:
+    """Fit every table that exists to what its definitions land.
 
     Call it when the catalog changes. Tables that are not there cost nothing, but for those that
-    several definitions share: their columns are told apart before the first row is written.
+    several definitions share: their columns are told apart before the first row is written. A
+    table that contradicts the plan is an error to those who begin, not to those ``going_on``.
     """
     selected = frozenset(only)
     xids = [xid for xid in definitions(catalog) if not selected or str(xid) in selected]
@@ -160,58 +182,89 @@ def fit_tables(
     present = _present(storage, plan.database, roots.values())
     wanted = {path: found for path, found in sharing.items() if path in present or len(found) > 1}
     if not wanted:
-        return {}
+        return TableFits()
     matcher = Judge(catalog).matcher
     fits: dict[str, Fit] = {}
+    tables: set[str] = set()
+    differing: list[str] = []
     for path, found in wanted.items():
         # One that is its own base lands nothing.
         known = [str(xid) for xid in found if str(xid) in matcher.positions]
         layouts = [plan.layout(catalog, matcher.definition(xid)) for xid in known]
-        fits |= _fit_table(storage, path, layouts, exists=path in present)
-    return {xid: one for xid, one in fits.items() if one != Fit()}
+        attempt = partial(
+            _fit_table, storage, path, plan, layouts, exists=path in present, going_on=going_on
+        )
+        one = delta.tried(attempt)
+        tables |= one.tables
+        fits |= one.fits
+        differing += one.told
+    needed = {xid: one for xid, one in fits.items() if one != Fit()}
+    return TableFits(fits=needed, tables=frozenset(tables), told=tuple(differing))
 
 
 def _fit_table(
-    storage: Storage, path: str, layouts: list[TableLayout], *, exists: bool
-) -> dict[str, Fit]:
+    storage: Storage,
+    path: str,
+    plan: TablePlan,
+    layouts: list[TableLayout],
+    *,
+    exists: bool,
+    going_on: bool,
+) -> TableFits:
     """Fit one table to all that land in it."""
     table = delta.open_table(storage, path) if exists else None
+    there = frozenset(() if table is None else (path,))
     if not layouts:
-        return {}
+        return TableFits(tables=there)
     before = TableShape.of(table) if table is not None else TableShape.new(layouts[0])
     shape, renames = before, {}
     for layout in layouts:
-        _check_partitions(storage, path, table, layout)
         fitted = fit(shape, layout)
         shape = shape.with_additions(fitted)
         renames[layout.definition] = fitted.renames
-    if table is not None:
-        cluster = next((one.arrangement.cluster for one in layouts if one.arrangement.cluster), ())
-        arrangement = _arrangement(shape, cluster)
-        told = {**shape.configuration, **arrangement.configuration}
-        apply_fit(table, before, replace(shape, configuration=told))
-        return {
-            one.definition: Fit(
-                renames=renames[one.definition],
-                arrangement=None if arrangement == one.arrangement else arrangement,
-            )
-            for one in layouts
-        }
+    asked = arranged(plan, layouts, renames)
+    if table is None:
+        return TableFits(fits=_fits_of_new(shape, layouts, renames, asked))
+    own = _own(shape)
+    if not going_on:
+        refuse_contradiction(storage.join(path), plan, before.schema.names, own, asked)
+    kept = Arrangement(own.partitions, asked.cluster or own.cluster)
+    told = {**shape.configuration, **kept.configuration}
+    apply_fit(table, before, replace(shape, configuration=told))
+    fits = {one.definition: _fit_of(one, renames[one.definition], kept) for one in layouts}
+    return TableFits(fits=fits, tables=there, told=tuple(differences(own, asked, layouts)))
+
+
+def _fits_of_new(
+    shape: TableShape,
+    layouts: list[TableLayout],
+    renames: Mapping[str, Mapping[str, str]],
+    arrangement: Arrangement,
+) -> dict[str, Fit]:
+    """What all that will land in one new table are to know of it: whoever comes first makes it."""
     if len(layouts) < 2:
         return {}
     columns = shape.configuration[COLUMNS_KEY]
     schema = str(Schema.from_arrow(shape.schema).to_json())
-    return {
-        xid: Fit(renames=names, columns=columns, schema=schema) for xid, names in renames.items()
-    }
+    fits = {}
+    for one in layouts:
+        one.refuse_unsuited()
+        found = _fit_of(one, renames[one.definition], arrangement)
+        fits[one.definition] = msgspec.structs.replace(found, columns=columns, schema=schema)
+    return fits
+
+
+def _fit_of(layout: TableLayout, renames: Mapping[str, str], arrangement: Arrangement) -> Fit:
+    """A fit says nothing that its layout says."""
+    same = arrangement == layout.arrangement and layout.is_suited
+    return Fit(renames=renames, arrangement=None if same else arrangement)
 
 
 def apply_fit(table: DeltaTable, before: TableShape, after: TableShape) -> None:
-    """Give a table what it lacks."""
-    known = {found.name: found.type for found in before.schema}
-    added = [found for found in after.schema if known.get(found.name) != found.type]
-    if added:
-        table.alter.add_columns(list(Schema.from_arrow(pa.schema(added)).fields))
+    """Give a table what it lacks; CommitFailedError where another job has changed it meanwhile.
+
+    What a column holds is told before it is there: between the two commits others may look.
+    """
     told = {
         key: text
         for key, text in after.configuration.items()
@@ -219,29 +272,18 @@ def apply_fit(table: DeltaTable, before: TableShape, after: TableShape) -> None:
     }
     if told:
         table.alter.set_table_properties(told, raise_if_not_exists=False)
+    known = {found.name: found.type for found in before.schema}
+    added = [found for found in after.schema if known.get(found.name) != found.type]
+    if added:
+        table.alter.add_columns(list(Schema.from_arrow(pa.schema(added)).fields))
 
 
-def _arrangement(shape: TableShape, cluster: tuple[str, ...]) -> Arrangement:
-    """The partitions that a table has, and the order that was asked for or that it had."""
-    own = Arrangement.read(shape.configuration)
-    kinds = dict(own.partitions)
+def _own(shape: TableShape) -> Arrangement:
+    """The arrangement that a table has."""
+    told = Arrangement.read(shape.configuration)
+    kinds = dict(told.partitions)
     partitions = tuple((name, kinds.get(name, "string")) for name in shape.partitions)
-    return Arrangement(partitions, cluster or own.cluster)
-
-
-def _check_partitions(
-    storage: Storage, path: str, table: DeltaTable | None, layout: TableLayout
-) -> None:
-    """A table keeps its partitions: asking for others is an error."""
-    if table is None or not layout.arrangement.partitions:
-        return
-    own = tuple(table.metadata().partition_columns)
-    asked = layout.arrangement.names
-    if [name.lower() for name in own] != [name.lower() for name in asked]:
-        has = f"is partitioned by {', '.join(own)}" if own else "has no partitions"
-        reason = f"the table {has}, and was asked to be by {', '.join(asked)}"
-        advice = "leave out --partition-by, or land into another --database or warehouse"
-        raise WarehouseError(storage.join(path), reason, advice)
+    return Arrangement(partitions, told.cluster)
 
 
 def _present(storage: Storage, database: str, roots: Iterable[Xid]) -> set[str]:

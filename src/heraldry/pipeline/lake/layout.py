@@ -12,7 +12,7 @@ import json
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -22,7 +22,7 @@ import pyarrow as pa
 from heraldry.errors import CircularBaseError, LongBaseError, WarehouseError
 from heraldry.messages.table_columns import table_names
 from heraldry.model.inherit import local_reference, materialize
-from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement
+from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement, unsuited
 from heraldry.schemas.columns import (
     Column,
     ColumnType,
@@ -96,7 +96,8 @@ class TableLayout:
     """One table: ``payload`` pairs each column of the schema with its name in the table.
 
     ``owner`` is the definition that the table is named after: another one where variants land in
-    the table of their common base.
+    the table of their common base. ``unsuited`` is why its rows cannot be arranged as the plan
+    asks, with advice: a table that exists has an arrangement to go on with, a new one has not.
     """
 
     definition: str
@@ -108,6 +109,7 @@ class TableLayout:
     keeps_payload: bool
     owner: str = ""
     arrangement: Arrangement = PLAIN
+    unsuited: tuple[str, str] = ("", "")
     fit: Fit = field(default_factory=Fit)
 
     @property
@@ -157,8 +159,20 @@ class TableLayout:
 
     def fitted(self, fit: Fit) -> TableLayout:
         """The layout for a table as it is: its names, and its partitions."""
-        arrangement = self.arrangement if fit.arrangement is None else fit.arrangement
-        return replace(self, fit=fit, arrangement=arrangement)
+        if fit.arrangement is None:
+            return replace(self, fit=fit)
+        return replace(self, fit=fit, arrangement=fit.arrangement, unsuited=("", ""))
+
+    @property
+    def is_suited(self) -> bool:
+        """Whether rows can be arranged as the plan asks."""
+        return not self.unsuited[0]
+
+    def refuse_unsuited(self) -> None:
+        """WarehouseError where the rows cannot be arranged as the plan asks."""
+        reason, advice = self.unsuited
+        if reason:
+            raise WarehouseError(".".join(self.name), reason, advice)
 
     def own_columns(self, count: int) -> list[pa.Array]:
         """The columns that are the same in every row: the definition and its version."""
@@ -202,10 +216,10 @@ class TablePlan:
         """The layout of one definition's table."""
         root = self.root(catalog, compiled.definition.xid)
         made = layout_of(compiled, self.database, keep_payload=self.keep_payload, root=root)
-        arrangement = Arrangement.of(
-            self.partition_by, self.cluster_by, made.schema, ".".join(made.name)
-        )
-        return replace(_freed(made, arrangement), arrangement=arrangement)
+        asked = (self.partition_by, self.cluster_by, made.schema)
+        arrangement = Arrangement.of(*asked)
+        freed = _freed(made, arrangement)
+        return replace(freed, arrangement=arrangement, unsuited=unsuited(*asked))
 
 
 def root_of(catalog: Catalog, xid: Xid) -> Xid:
@@ -298,6 +312,7 @@ def table_name(xid: Xid, database: str) -> tuple[str, ...]:
     return (database, xid.group, xid.resource)
 
 
+@lru_cache(maxsize=4096)
 def path_part(part: str) -> str:
     """One part of a table's name as a folder: percent-encoded, but with ``~`` for ``%``.
 
@@ -325,11 +340,11 @@ def refuse_shared_tables(
 
     An endpoint and a message group may share an id, and names may differ in case alone.
     """
-    seen: dict[tuple[str, ...], tuple[Xid, Xid]] = {}
+    seen: dict[str, tuple[Xid, Xid]] = {}
     for xid in xids:
         owner = root(xid)
-        key = tuple(part.lower() for part in table_name(owner, database))
-        first, other = seen.setdefault(key, (xid, owner))
+        name = table_name(owner, database)
+        first, other = seen.setdefault("/".join(name).lower(), (xid, owner))
         if other != owner:
-            reason = f"{first} and {xid} would land in the same table {'.'.join(key)}"
+            reason = f"{first} and {xid} would land in the same table {'.'.join(name).lower()}"
             raise WarehouseError(warehouse, reason, "select one of them with --only")

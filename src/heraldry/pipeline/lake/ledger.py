@@ -16,12 +16,14 @@ from datetime import datetime
 
 import msgspec
 
-from heraldry.errors import WarehouseError
+from heraldry.errors import PipelineError, WarehouseError
 from heraldry.pipeline.lake.storage import Storage
 
 _KEEP = 100
 _BATCHES = "heraldry/batches"
 _PATIENCE = 300.0
+_BUSY = "another job is landing with this checkpoint"
+_ADVICE = "wait for it; a job of another source needs a --checkpoint of its own"
 
 
 class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -105,13 +107,14 @@ class Ledger:
             raise WarehouseError(self.storage.url, reason, "give another --checkpoint")
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """One writer at a time: the lock dies with its process, also by SIGKILL."""
+    def locked(self, busy: str = _BUSY, advice: str = _ADVICE) -> Iterator[None]:
+        """One writer at a time: the lock dies with its process, also by SIGKILL.
+
+        Whoever comes second is told that another is ``busy``, and what helps.
+        """
         with self.storage.locked("heraldry/lock") as free:
             if not free:
-                reason = "another job is landing with this checkpoint"
-                advice = "wait for it, or give another --checkpoint"
-                raise WarehouseError(self.storage.url, reason, advice)
+                raise WarehouseError(self.storage.url, busy, advice)
             yield
 
     @contextmanager
@@ -160,13 +163,36 @@ class Ledger:
             yield found
 
     def prepare(self, manifest: Manifest) -> None:
-        """Write a manifest: from here on the batch is decided."""
-        self.storage.write(_path(manifest.batch), msgspec.json.encode(manifest))
+        """Write a manifest: from here on the batch is decided. It is decided once."""
+        if (self.last or 0) > manifest.batch:  # its own may be forgotten by now
+            raise _taken_over(manifest)
+        self.confirm(manifest)
+        self._write(manifest)
+
+    def confirm(self, manifest: Manifest) -> None:
+        """Refuse to go on with a batch that stands otherwise: who hung may have lost its lease."""
+        standing = self.manifest(manifest.batch)
+        if standing is not None and _open(standing) != _open(manifest):
+            raise _taken_over(manifest)
 
     def commit(self, manifest: Manifest) -> None:
         """Mark a batch as committed and forget manifests long past."""
-        self.prepare(msgspec.structs.replace(manifest, committed=True))
+        self.confirm(manifest)
+        self._write(msgspec.structs.replace(manifest, committed=True))
         self.storage.delete(_path(manifest.batch - _KEEP))
+
+    def _write(self, manifest: Manifest) -> None:
+        self.storage.write(_path(manifest.batch), msgspec.json.encode(manifest))
+
+
+def _open(manifest: Manifest) -> Manifest:
+    """What was decided, whether it is committed or not."""
+    return msgspec.structs.replace(manifest, committed=False)
+
+
+def _taken_over(manifest: Manifest) -> PipelineError:
+    reason = "another job has gone on with this checkpoint"
+    return PipelineError(f"decided batch {manifest.batch}", reason)
 
 
 def _path(batch: int) -> str:

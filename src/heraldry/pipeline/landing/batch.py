@@ -9,20 +9,21 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from heraldry.pipeline.identities.once import Once, keep_once
 from heraldry.pipeline.lake.commits import Committer
-from heraldry.pipeline.lake.fitting import fit_tables
-from heraldry.pipeline.lake.layout import Fit, TablePlan
+from heraldry.pipeline.lake.fitting import TableFits, fit_tables
+from heraldry.pipeline.lake.layout import TablePlan
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
 from heraldry.pipeline.landing.batches import report_of
 from heraldry.pipeline.landing.breaker import Breaker
-from heraldry.pipeline.landing.committing import commit_manifest, decide
+from heraldry.pipeline.landing.committing import commit_manifest, decide, until_decided
 from heraldry.pipeline.landing.deprecated import deprecated_rows
 from heraldry.pipeline.landing.lander import WorkOrder
 from heraldry.pipeline.landing.places import moment
@@ -54,20 +55,24 @@ class BatchLander:
     window: Window | None
     cores: Callable[[], int] | None = None
     """How many tasks run at a time; None where that cannot be known."""
-    _fits: tuple[str, Mapping[str, Fit]] = ("", {})
+    tell: Callable[[str], object] = lambda text: None
+    """Takes what tables do not do of what the plan asks, each line once."""
+    _told: set[str] = field(default_factory=set)
+    _fits: tuple[str, TableFits] = ("", TableFits())
     """How tables differ from what the catalog of a digest would make of them."""
 
     def land(self, rows: DataFrame, batch: int) -> BatchReport:
         """Land a batch, or finish one that was prepared before."""
         manifest = self.ledger.manifest(batch)
         if manifest is None:
-            manifest = self._prepare(rows, batch)
+            warehouse = self.committer.storage.url
+            manifest = until_decided(warehouse, partial(self._prepare, rows, batch))
         if not manifest.committed:
             commit_manifest(self.committer, self.ledger, manifest)
         return report_of(manifest)
 
-    def _prepare(self, rows: DataFrame, batch: int) -> Manifest:
-        """Judge and write a batch: the one pass over the data."""
+    def _prepare(self, rows: DataFrame, batch: int) -> Manifest | None:
+        """Judge and write a batch, the one pass over the data; None where that does not count."""
         started = time.monotonic()
         watched = self.watch.current()
         order = self._order(watched, batch)
@@ -78,8 +83,11 @@ class BatchLander:
             once = self._once(batch, written)
             manifest = self._manifest(watched, batch, written, once, time.monotonic() - started)
             self.breaker.check(report_of(manifest))
-            decide(self.committer, self.ledger, manifest)
-        return manifest
+            known = self.fit(watched).tables
+            if decide(self.committer, self.ledger, manifest, known):
+                return manifest
+        self._fits = ("", TableFits())  # the tables are others by now
+        return None
 
     def _manifest(
         self,
@@ -131,20 +139,26 @@ class BatchLander:
             batch=batch,
             received=datetime.now(UTC),
             plan=self.plan,
-            fits=self.fit(watched),
+            fits=self.fit(watched).fits,
             only=self.settings.only,
             mask=self.settings.mask,
             foreign=self.settings.foreign,
             identities=self.window is not None,
         )
 
-    def fit(self, watched: Watched) -> Mapping[str, Fit]:
+    def fit(self, watched: Watched, *, going_on: bool = True) -> TableFits:
         """Fit the tables to the catalog, whenever it is another one."""
         digest, fits = self._fits
         if digest != watched.digest:
             only = self.settings.only
-            fits = fit_tables(self.committer.storage, watched.catalog, self.plan, only=only)
+            fits = fit_tables(
+                self.committer.storage, watched.catalog, self.plan, only=only, going_on=going_on
+            )
             self._fits = (watched.digest, fits)
+            for one in fits.told:
+                if one not in self._told:
+                    self._told.add(one)
+                    self.tell(one)
         return fits
 
 

@@ -2,43 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
+from heraldry.errors import UsageError
 from heraldry.messages.match import Matcher
 from heraldry.model.inherit import definitions
-from heraldry.pipeline.lake.arrangement import Arrangement
-from heraldry.pipeline.lake.layout import TablePlan, refuse_shared_tables
+from heraldry.pipeline.lake import delta
+from heraldry.pipeline.lake.arrangement import made_column
+from heraldry.pipeline.lake.layout import TableLayout, TablePlan, refuse_shared_tables
 
 if TYPE_CHECKING:
     from heraldry.model.catalog import Catalog
+    from heraldry.model.xid import Xid
+    from heraldry.pipeline.lake.storage import Storage
 
-_NO_COLUMNS = pa.schema([])
+_NEAR = 3
 
 
 def refuse_unlandable(
-    catalog: Catalog, plan: TablePlan, warehouse: str, only: Collection[str] = ()
+    catalog: Catalog, plan: TablePlan, storage: Storage, only: Collection[str] = ()
 ) -> None:
-    """WarehouseError where definitions share a table, or a table cannot be arranged as planned.
+    """WarehouseError where definitions share a table, or a new one cannot be arranged as planned.
 
-    By plan and catalog alone: nothing of the warehouse is read or written. Layouts are made only
+    By plan and catalog alone, but for a table whose definition has a column of a type that does
+    not do: one that exists goes on as it is arranged. Nothing is written. Layouts are made only
     where the plan names columns, as most of the cost is theirs.
     """
-    xids = [xid for xid in definitions(catalog) if not only or str(xid) in only]
+    xids = _landing(catalog, only)
     roots = {xid: plan.root(catalog, xid) for xid in xids}
-    refuse_shared_tables(warehouse, xids, plan.database, roots.__getitem__)
-    if not _names_columns(plan):
+    refuse_shared_tables(storage.url, xids, plan.database, roots.__getitem__)
+    if not _named(plan):
         return
+    for layout in _layouts(catalog, plan, xids):
+        if not (layout.is_suited or storage.exists(f"{layout.path}/_delta_log")):
+            layout.refuse_unsuited()
+
+
+def refuse_unknown_columns(
+    catalog: Catalog,
+    plan: TablePlan,
+    storage: Storage,
+    only: Collection[str] = (),
+    optional: Collection[str] = (),
+) -> tuple[str, ...]:
+    """UsageError where the plan names a column that no definition and no table of them has.
+
+    What is found among the ``optional`` names is told instead. To be asked as a job starts: what
+    a definition has lost since then is no mistake of whoever named it.
+    """
+    wanted = _named(plan)
+    if not wanted:
+        return ()
+    layouts = list(_layouts(catalog, plan, _landing(catalog, only)))
+    known = {name.lower(): name for one in layouts for name in one.schema.names}
+    if any(name.lower() not in known for name in wanted):
+        for path in {one.path for one in layouts}:
+            known |= {name.lower(): name for name in _columns(storage, path)}
+    told = []
+    for name in wanted:
+        if name.lower() in known:
+            continue
+        near = [known[one] for one in get_close_matches(name.lower(), known, n=_NEAR)]
+        reason = f"no table has a column {name} to arrange its rows by"
+        if name not in optional:
+            advice = f"there is {', '.join(near)}" if near else "heraldry columns shows what it has"
+            raise UsageError(reason, advice)
+        told.append(reason)
+    return tuple(told)
+
+
+def _landing(catalog: Catalog, only: Collection[str]) -> list[Xid]:
+    return [xid for xid in definitions(catalog) if not only or str(xid) in only]
+
+
+def _layouts(catalog: Catalog, plan: TablePlan, xids: Sequence[Xid]) -> Iterator[TableLayout]:
+    """The layouts of all that can land."""
     matcher = Matcher(catalog)
     for xid in map(str, xids):
         # One that is its own base, or that no message can be of, lands nothing.
         if xid in matcher.positions and (one := matcher.definition(xid)).unusable is None:
-            plan.layout(catalog, one)
+            yield plan.layout(catalog, one)
 
 
-def _names_columns(plan: TablePlan) -> bool:
-    """Whether rows are arranged by columns of their definitions: a day or an hour all have."""
-    made = (Arrangement.of((one,), (), _NO_COLUMNS, "").made for one in plan.partition_by)
-    return bool(plan.cluster_by) or not all(made)
+def _named(plan: TablePlan) -> list[str]:
+    """The columns of definitions that a plan names: a day or an hour all tables have."""
+    names = (name for name in plan.partition_by if made_column(name) is None)
+    return list(dict.fromkeys((*names, *plan.cluster_by)))
+
+
+def _columns(storage: Storage, path: str) -> list[str]:
+    """The columns of a table, where there is one."""
+    table = delta.open_table(storage, path) if storage.exists(f"{path}/_delta_log") else None
+    return [] if table is None else [found.name for found in table.schema().fields]

@@ -36,9 +36,9 @@ from heraldry.pipeline.letters.nearest import nearest
 from heraldry.pipeline.sources.lines import Lines
 
 _MANY = 100
-_HOLD_BYTES, _HOLD_BYTES_MANY = 48 * 1024 * 1024, 512 * 1024 * 1024
+_HOLD_BYTES, _HOLD_BYTES_MANY = 40 * 1024 * 1024, 512 * 1024 * 1024
 """Rows of so many bytes of lines are held at most; with many tables more, as files cost most."""
-_JUDGE_BYTES, _JUDGE_BYTES_MANY = 16 * 1024 * 1024, 256 * 1024 * 1024
+_JUDGE_BYTES, _JUDGE_BYTES_MANY = 8 * 1024 * 1024, 256 * 1024 * 1024
 
 RESULT = pa.schema(
     [
@@ -245,6 +245,7 @@ class Lander:
             found = self._crew.layout(xid, self._order.plan)
             if (fit := self._order.fits.get(xid)) is not None:
                 found = found.fitted(fit)
+            found.refuse_unsuited()
             self._layouts[xid] = found
         return found
 
