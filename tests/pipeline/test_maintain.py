@@ -112,6 +112,15 @@ def test_a_table_keeps_its_order(lake: Lake) -> None:
     assert lake.kept().compacted == 0
 
 
+@pytest.mark.parametrize("order", [("shop",), ("shop", "n")], ids=["alone", "with another"])
+def test_an_order_by_the_column_of_the_partitions(lake: Lake, order: tuple[str, ...]) -> None:
+    lake.land(3, Arrangement((("shop", "string"),), order))
+    found = lake.kept()
+    assert (found.compacted, found.into, found.left) == (6, 2, "")
+    assert len(lake.numbers) == 6
+    assert lake.kept().compacted == 0
+
+
 def test_a_dry_run_changes_nothing(lake: Lake) -> None:
     lake.land(4)
     stray = lake.stray("stray.parquet", age=1000)
@@ -133,6 +142,14 @@ def test_old_versions_go(lake: Lake) -> None:
     assert len(lake.numbers) == 6
     assert len(list((lake.folder / PATH).glob("*.parquet"))) == 1
     assert lake.kept(retention=0).removed == 0
+
+
+def test_part_of_an_hour_counts_as_a_whole_one(lake: Lake) -> None:
+    """A retention is never shorter than was said: readers rely on it."""
+    lake.land(3)
+    lake.kept()
+    assert lake.kept(retention=0.5).removed == 0
+    assert lake.kept(retention=0).removed == 3
 
 
 def test_what_nobody_owns_goes_when_it_is_old(lake: Lake) -> None:

@@ -7,6 +7,7 @@ commit stay, and so does everything that is younger than a day: a running task m
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -144,13 +145,19 @@ def _small(table: DeltaTable) -> dict[tuple[Any, ...], int]:
 
 def _compact(table: DeltaTable) -> tuple[int, int, str]:
     """Make few files of many, in the order the table asks for: how many became how many."""
-    cluster = Arrangement.read(table.metadata().configuration).cluster
+    metadata = table.metadata()
+    # All rows of a partition have the same value: delta-rs does not order by it.
+    cluster = [
+        name
+        for name in Arrangement.read(metadata.configuration).cluster
+        if name not in metadata.partition_columns
+    ]
     writing = WriterProperties(compression="ZSTD")
     for tried in range(1, _TRIES + 1):
         try:
             if cluster:
                 told = table.optimize.z_order(
-                    list(cluster), target_size=TARGET, writer_properties=writing
+                    cluster, target_size=TARGET, writer_properties=writing
                 )
             else:
                 told = table.optimize.compact(target_size=TARGET, writer_properties=writing)
@@ -172,7 +179,7 @@ def _removable(
     """Files of versions that are over, and files that no version knows and nobody will commit."""
 
     def listed(*, everything: bool) -> set[str]:
-        hours = int(retention)
+        hours = math.ceil(retention)  # delta-rs takes whole ones: never fewer than were promised
         return set(
             table.vacuum(
                 retention_hours=hours,
