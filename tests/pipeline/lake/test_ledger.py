@@ -113,6 +113,10 @@ def test_manifests_long_past_are_forgotten(tmp_path: Path) -> None:
     assert ledger.manifest(2) is None
     assert ledger.manifest(3) is not None
     assert len(list((tmp_path / "heraldry" / "batches").iterdir())) == 100
+    # A driver that hung all the while must not take what is forgotten for what nobody decided.
+    for step in (ledger.prepare, ledger.confirm, ledger.commit):
+        with pytest.raises(PipelineError, match="another job has gone on with this checkpoint"):
+            step(Manifest(batch=2, files=(), tables={}))
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:

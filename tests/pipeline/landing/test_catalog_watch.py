@@ -46,6 +46,9 @@ class Site:
     looks: list[Look | Exception]
     grace: float = 60.0
     refused: str = ""
+    refusal: Exception = field(
+        default_factory=lambda: WarehouseError("lake", "a column changed its type")
+    )
     now: float = 0.0
     asked: int = 0
     told: list[str] = field(default_factory=list)
@@ -66,7 +69,7 @@ class Site:
 
     def accept(self, found: Catalog) -> None:
         if self.refused and self.refused in "".join(names(found)):
-            raise WarehouseError("lake", "a column changed its type")
+            raise self.refusal
 
     def at(self, now: float) -> Watched:
         self.now = now
@@ -145,6 +148,20 @@ def test_a_catalog_that_the_job_cannot_take_counts_as_broken_until_another_comes
     assert site.at(1).digest == site.at(2).digest == first.digest
     assert "lake: a column changed its type" in site.told[0]
     assert len(names(site.at(3).catalog)) == 2
+    assert site.watch.current().stale_since is None
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [WarehouseError("lake", "not now"), OSError("not now")],
+    ids=["refused", "store away"],
+)
+def test_a_catalog_that_could_not_be_taken_is_taken_as_soon_as_it_can(refusal: Exception) -> None:
+    looks = [Look(catalog=catalog("placed")), Look(catalog=catalog("placed", "late"))]
+    site = Site(looks, refused="late", refusal=refusal)
+    assert len(names(site.at(0).catalog)) == len(names(site.at(1).catalog)) == 1
+    site.refused = ""
+    assert len(names(site.at(2).catalog)) == 2
     assert site.watch.current().stale_since is None
 
 

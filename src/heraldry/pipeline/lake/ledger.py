@@ -164,14 +164,17 @@ class Ledger:
 
     def prepare(self, manifest: Manifest) -> None:
         """Write a manifest: from here on the batch is decided. It is decided once."""
-        if (self.last or 0) > manifest.batch:  # its own may be forgotten by now
-            raise _taken_over(manifest)
         self.confirm(manifest)
         self._write(manifest)
 
     def confirm(self, manifest: Manifest) -> None:
-        """Refuse to go on with a batch that stands otherwise: who hung may have lost its lease."""
+        """Refuse to go on with a batch that stands otherwise: who hung may have lost its lease.
+
+        The manifest of one that others went on from may be forgotten by now.
+        """
         standing = self.manifest(manifest.batch)
+        if standing is None and (self.last or 0) > manifest.batch:
+            raise _taken_over(manifest)
         if standing is not None and _open(standing) != _open(manifest):
             raise _taken_over(manifest)
 

@@ -70,6 +70,7 @@ class CatalogWatch:
         self._accept: Callable[[Catalog], object] = lambda catalog: None
         self._lock = threading.Lock()
         self._watched: Watched | None = None
+        self._offered: Catalog | None = None
         self._refused = self._trouble = ""
         self._next = 0.0
 
@@ -110,10 +111,13 @@ class CatalogWatch:
     def _looked(self, known: Watched) -> Watched:
         started = self._clock()
         look = self._look()
-        if look.catalog is not None:
-            self._refused = self._refusal(look.catalog)
+        # One that was refused is offered again: what it was refused for may be over.
+        offered = look.catalog or self._offered
+        if offered is not None:
+            self._refused = self._refusal(offered)
+            self._offered = offered if self._refused else None
             if not self._refused:
-                known = self._changed(known, Watched.of(look.catalog))
+                known = self._changed(known, Watched.of(offered))
         trouble = look.away or self._refused
         known = self._aged(known, trouble) if trouble else self._fresh(known)
         now = self._clock()
@@ -124,7 +128,7 @@ class CatalogWatch:
     def _refusal(self, catalog: Catalog) -> str:
         try:
             self._accept(catalog)
-        except HeraldryError as error:
+        except (HeraldryError, OSError) as error:
             return str(error)
         return ""
 
