@@ -21,6 +21,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 
 from heraldry.errors import RawLogError, UsageError
 from heraldry.messages.rawlog import Piece, RawLog
+from heraldry.messages.source_url import normal_source
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
@@ -61,7 +62,8 @@ class RawLogSource:
         self._log = RawLog(folder)
         self._limit = settings.max_per_batch or _BATCH
         self._reader, self._place = self._named(checkpoint)
-        self.name = self._log.source() or f"raw-log:{self._log.folder}"
+        # Whether it is read as a log or by way of one: its rows come from the same place.
+        self.name = normal_source(self._log.source() or f"raw-log:{self._log.folder}")
 
     def _named(self, checkpoint: str) -> tuple[str, str]:
         """The reader that a checkpoint is, one for every spelling of its place; and that place."""
