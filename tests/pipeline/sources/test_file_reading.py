@@ -91,6 +91,73 @@ def test_a_number_that_json_lacks_is_a_letter_of_its_own(tmp_path: Path) -> None
     assert lines.read(last).payload == b'{"number":null,"note":null}'
 
 
+LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
+BEYOND: dict[str, tuple[pa.DataType, int]] = {
+    "the largest number": (pa.timestamp("us", "UTC"), 2**63 - 1),
+    "without a zone": (pa.timestamp("us"), 2**63 - 1),
+    "of milliseconds": (pa.timestamp("ms", "UTC"), 2**63 - 1),
+    "a year later in its zone": (pa.timestamp("ms", "Asia/Tokyo"), LAST * 1000),
+    "before the year 1": (pa.timestamp("us", "UTC"), -(2**63) + 1),
+    "a date": (pa.date32(), 2**31 - 1),
+}
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["flat", "deep"])
+@pytest.mark.parametrize(("kind", "value"), BEYOND.values(), ids=BEYOND)
+def test_a_time_beyond_all_years_costs_one_row(
+    tmp_path: Path, kind: pa.DataType, value: int, deep: bool
+) -> None:
+    times = pa.array([0, value, None], kind)
+    if deep:
+        times = pa.StructArray.from_arrays([times], ["time"])
+    table = pa.table({"n": [1, 2, 3], "at": times})
+    pq.write_table(table, tmp_path / "a.parquet")
+    first, broken, last = values(tmp_path / "a.parquet")
+    found = [json.loads(lines.read(one).payload or b"") for one in (first, last)]
+    assert [one["n"] for one in found] == [1, 3]
+    assert "1970-01-01" in str(found[0]["at"])
+    assert reason(broken).startswith("at: ")
+    assert json.loads(broken)["unreadable"].startswith("{'n': 2, 'at': '")
+
+
+def test_rows_around_a_letter_keep_their_places(tmp_path: Path) -> None:
+    numbers = [2**63 - 1 if number in (5, 2500) else 0 for number in range(3000)]
+    table = pa.table({"at": pa.array(numbers, pa.timestamp("us", "UTC"))})
+    pq.write_table(table, tmp_path / "a.parquet")
+    source = (tmp_path / "a.parquet").as_uri()
+    rows = [row for batch in read_file(source) for row in batch.to_pylist()]
+    assert [(row["block"], row["number"]) for row in rows] == [(0, one) for one in range(3000)]
+    letters = [row["number"] for row in rows if b'"unreadable"' in row["value"]]
+    assert letters == [5, 2500]
+
+
+def test_text_that_is_not_utf8_costs_one_row(tmp_path: Path) -> None:
+    held = pa.array([b"a", b"\xff", b"c"]).buffers()
+    table = pa.table({"note": pa.Array.from_buffers(pa.string(), 3, held)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    first, broken, last = values(tmp_path / "a.parquet")
+    assert lines.read(first).payload == b'{"note":"a"}'
+    assert "note: 'utf-8' codec can't decode byte 0xff" in reason(broken)
+    assert lines.read(last).payload == b'{"note":"c"}'
+
+
+@pytest.mark.parametrize("more", [{}, {"late": [2**63 - 1, 0]}], ids=["alone", "beside a value"])
+def test_a_time_zone_that_nobody_knows_costs_the_file(tmp_path: Path, more: Any) -> None:
+    late = {name: pa.array(one, pa.timestamp("us")) for name, one in more.items()}
+    at = pa.array([None, 0], pa.timestamp("us", "Mars/Base"))
+    pq.write_table(pa.table(late | {"at": at}), tmp_path / "a.parquet")
+    (broken,) = values(tmp_path / "a.parquet")
+    assert json.loads(broken)["unreadable"] == (tmp_path / "a.parquet").as_uri()
+    assert reason(broken) == "has an unknown time zone: 'Mars/Base'"
+
+
+def test_two_columns_of_the_same_name_cost_the_file(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    (broken,) = values(tmp_path / "a.parquet")
+    assert reason(broken) == "has two columns of the same name"
+
+
 @pytest.fixture(params=["UTC", "America/New_York", "Asia/Kolkata"])
 def zone(request: pytest.FixtureRequest) -> Iterator[str]:
     """The time zone of this machine."""
@@ -106,7 +173,7 @@ def zone(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("zone")
-@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_an_instant_without_a_zone_is_in_utc(tmp_path: Path, unit: str) -> None:
     kind = pa.timestamp(unit)
     data = pa.array([{"at": NAIVE, "all": [NAIVE]}], pa.struct({"at": kind, "all": pa.list_(kind)}))
@@ -116,6 +183,30 @@ def test_an_instant_without_a_zone_is_in_utc(tmp_path: Path, unit: str) -> None:
     (found,) = map(lines.read, values(tmp_path / "a.parquet"))
     assert found.attributes["time"] == "2026-11-16T08:30:00.000Z"
     assert found.payload == b'{"at":"2026-11-16T08:30:00Z","all":["2026-11-16T08:30:00Z"]}'
+
+
+ZONES = {None: "1970-01-01T00:00:00.000001Z", "Asia/Kolkata": "1970-01-01T05:30:00.000001+05:30"}
+
+
+@pytest.mark.parametrize(("within", "told"), ZONES.items(), ids=["naive", "aware"])
+def test_nanoseconds_are_cut_off(tmp_path: Path, within: str | None, told: str) -> None:
+    kind = pa.timestamp("ns", within)
+    deep = pa.array([{"all": [1_999]}], pa.struct({"all": pa.list_(kind)}))
+    table = pa.table({"at": pa.array([1_999], kind), "deep": deep})
+    pq.write_table(table, tmp_path / "a.parquet")
+    (found,) = map(lines.read, values(tmp_path / "a.parquet"))
+    assert json.loads(found.payload or b"") == {"at": told, "deep": {"all": [told]}}
+
+
+@pytest.mark.parametrize("store", [True, False], ids=["from Arrow", "from others"])
+def test_old_timestamps_reach_beyond_nanoseconds(tmp_path: Path, store: bool) -> None:
+    table = pa.table({"at": pa.array([LAST * 1_000_000, 1], pa.timestamp("us"))})
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, use_deprecated_int96_timestamps=True, store_schema=store)
+    assert [lines.read(one).payload for one in values(path)] == [
+        b'{"at":"9999-12-31T23:59:59Z"}',
+        b'{"at":"1970-01-01T00:00:00.000001Z"}',
+    ]
 
 
 @pytest.mark.usefixtures("zone")

@@ -20,6 +20,7 @@ from heraldry.pipeline.sources.intake import IntakeSource
 from heraldry.pipeline.sources.jetstream import JetStreamSource
 from heraldry.pipeline.sources.kafka import CONNECTOR, KafkaSource
 from heraldry.pipeline.sources.opening import is_jetstream, open_source, source_of
+from heraldry.pipeline.sources.opening_options import goes_on
 from heraldry.pipeline.sources.query_lag import query_lag
 from heraldry.pipeline.sources.raw_log import RawLogSource
 from heraldry.pipeline.sources.source import Lag, Source
@@ -283,6 +284,20 @@ def test_options_that_are_refused(name: str, value: str, told: str) -> None:
     with pytest.raises(HeraldryError) as caught:
         kafka(**{name.replace(".", "__"): value})
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, False), ({"on_loss": "fail"}, False), ({"on_loss": "continue"}, True)],
+    ids=["nothing", "fail", "continue"],
+)
+def test_whether_a_job_goes_on(given: dict[str, str], expected: bool) -> None:
+    assert goes_on(given) is expected
+
+
+def test_a_loss_that_is_neither_is_refused() -> None:
+    with pytest.raises(UsageError, match="on_loss is 'weep': write fail or continue"):
+        goes_on({"on_loss": "weep"})
 
 
 def test_one_partition() -> None:

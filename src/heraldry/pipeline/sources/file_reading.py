@@ -2,7 +2,8 @@
 
 Every message becomes one line with its place: the block it stands in (a row group, a block of
 Avro; 0 where a file has none) and its number there. A file that breaks off is read as far as it
-goes; one line then stands for the rest, and becomes a dead letter. A file that is gone stops the
+goes; one line then stands for the rest, and becomes a dead letter. So does the line of a row of
+Parquet with a value that Python has no word for (a year beyond 9999). A file that is gone stops the
 batch, unless the job may go on without it: then a line stands for it, too.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -44,6 +46,8 @@ _SHOWN = 2000
 _BYTES = 8 * 1024 * 1024
 _MARK = b"\xef\xbb\xbf"
 _BROKEN = (MessageError, EOFError, ValueError, zlib.error, pa.ArrowException)
+_VALUES = (OverflowError, UnicodeDecodeError)
+"""What a value of Parquet raises that Python has no word for."""
 
 
 def read_paths(
@@ -119,20 +123,53 @@ def _unmarked(parts: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
 
 def _parquet(file: pa.NativeFile) -> Iterator[Piece]:
     """Rows by their row group; of every group only some rows are held at once."""
-    parquet = pq.ParquetFile(file)
+    # Old timestamps (INT96) reach far beyond the years that 64 bits of nanoseconds can count.
+    parquet = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
     names = parquet.schema_arrow.names
+    if len(set(names)) < len(names):
+        raise ValueError("has two columns of the same name")
     writer = writer_of(names)
     for group in range(parquet.num_row_groups):
         for found in parquet.iter_batches(_ROWS, row_groups=[group]):
-            batch = in_utc(found)
-            columns = [
-                batch.column(name).to_pylist(maps_as_pydicts=None if name == "headers" else "lossy")
-                for name in names
-            ]
-            rows: Iterable[Record] = (
-                dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)
-            )
-            yield group, [_line(writer, row) for row in rows]
+            yield group, _rows(in_utc(found), writer)
+
+
+def _rows(batch: pa.RecordBatch, writer: Callable[[Record], bytes]) -> list[bytes]:
+    """The lines of some rows, at once; only where a value is none of Python's, one by one."""
+    names = batch.schema.names
+    try:
+        columns = [_values(batch, name) for name in names]
+    except LookupError as error:
+        raise ValueError(f"has an unknown time zone: {error}") from error
+    except _VALUES:
+        if batch.num_rows == 1:
+            return [_unreadable_row(batch)]
+        rows_alone = (batch.slice(number, 1) for number in range(batch.num_rows))
+        return [line for row in rows_alone for line in _rows(row, writer)]
+    rows: Iterable[Record] = (
+        dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)
+    )
+    return [_line(writer, row) for row in rows]
+
+
+def _values(batch: pa.RecordBatch, name: str) -> list[Any]:
+    """The values of a column; headers may have the same name twice."""
+    maps = None if name == "headers" else "lossy"
+    values: list[Any] = batch.column(name).to_pylist(maps_as_pydicts=maps)
+    return values
+
+
+def _unreadable_row(row: pa.RecordBatch) -> bytes:
+    """The letter of one row, with its values as far as they go, and the columns that do not."""
+    shown: dict[str, Any] = {}
+    told = []
+    for name in row.schema.names:
+        try:
+            shown[name] = _values(row, name)[0]
+        except (*_VALUES, LookupError) as error:
+            shown[name] = " ".join(str(row.column(name)).split())
+            told.append(f"{name}: {error}")
+    return unreadable(ascii(shown)[:_SHOWN], ValueError("; ".join(told)))
 
 
 def _avro(file: pa.NativeFile) -> Iterator[Piece]:

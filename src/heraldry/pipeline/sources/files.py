@@ -23,6 +23,7 @@ from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.file_lines import LineCounter
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_paths
 from heraldry.pipeline.sources.file_sizes import GUESS, bytes_for
+from heraldry.pipeline.sources.opening_options import goes_on
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 from heraldry.pipeline.sources.stored_files import FORMAT, StoredFilesDataSource
 
@@ -53,7 +54,7 @@ class FilesSource:
         check_folder(folder)
         self.name = f"files:{folder}"
         self._folder, self._limit = folder, settings.max_per_batch
-        self._goes_on = _goes_on(settings.source_options.get("on_loss", "fail"))
+        self._goes_on = goes_on(settings.source_options)
         self._checkpoint = settings.checkpoint or Storage.open(settings.warehouse).join(CHECKPOINT)
 
     def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
@@ -128,9 +129,3 @@ def check_folder(folder: str) -> None:
         raise UsageError(f"there is no folder {folder!r}", "--from files:DIR names a folder")
     if set(folder) & set("*?[]{}\\"):
         raise UsageError(f"Spark would read {folder!r} as a pattern", "rename the folder")
-
-
-def _goes_on(given: str) -> bool:
-    if given not in ("fail", "continue"):
-        raise UsageError(f"the source option on_loss is {given!r}", "write fail or continue")
-    return given == "continue"

@@ -35,7 +35,7 @@ from heraldry.messages.transports.transport import Connection
 from heraldry.model.endpoint import Endpoint
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.lines import Lines
-from heraldry.pipeline.sources.opening_options import refuse_strange, whole_option
+from heraldry.pipeline.sources.opening_options import goes_on, refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 
@@ -116,7 +116,7 @@ class JetStreamSource:
             stream=stream or "",
             subject=None if subject == ">" else subject,
             starting=_starting(given.get("starting", "earliest")),
-            goes_on=_goes_on(given.get("on_loss", "fail")),
+            goes_on=goes_on(given),
             limit=settings.max_per_batch or _PER_BATCH,
             parts=whole_option(given, "partitions", 1, 10_000) or _PARTS,
         )
@@ -345,9 +345,3 @@ def _starting(given: str) -> str:
     raise UsageError(
         f"a job cannot start at {given!r}", "write starting=earliest, latest or a sequence"
     )
-
-
-def _goes_on(given: str) -> bool:
-    if given not in ("fail", "continue"):
-        raise UsageError(f"the source option on_loss is {given!r}", "write fail or continue")
-    return given == "continue"

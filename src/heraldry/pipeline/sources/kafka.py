@@ -36,7 +36,7 @@ from heraldry.model.endpoint import Endpoint
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.kafka_access import client_options, reach
 from heraldry.pipeline.sources.kafka_lines import COLUMNS, KafkaLines
-from heraldry.pipeline.sources.opening_options import DETAILS, refuse_strange, whole_option
+from heraldry.pipeline.sources.opening_options import DETAILS, goes_on, refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 
@@ -157,7 +157,7 @@ def _reading(connection: Connection, given: Mapping[str, str], limit: int | None
         "includeHeaders": "true",
         "maxOffsetsPerTrigger": str(limit or _PER_BATCH),
         "startingOffsets": _starting(connection, given.get("starting")),
-        "failOnDataLoss": "false" if _goes_on(given.get("on_loss")) else "true",
+        "failOnDataLoss": "false" if goes_on(given) else "true",
         "groupIdPrefix": group,
     }
     if (parts := whole_option(given, "partitions", 1, 100_000)) is not None:
@@ -178,12 +178,6 @@ def _starting(connection: Connection, given: str | None) -> str:
             return str(found)
     told = f"a job cannot start at {found!r}"
     raise UsageError(told, 'write starting=earliest, latest, or {"TOPIC":{"0":15}} as JSON')
-
-
-def _goes_on(given: str | None) -> bool:
-    if given not in (None, "fail", "continue"):
-        raise UsageError(f"the source option on_loss is {given!r}", "write fail or continue")
-    return given == "continue"
 
 
 def _passed_on(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,14 @@ def refuse_strange(given: Mapping[str, str], known: Iterable[str], prefix: str =
             raise UsageError(f"the source has no option {name!r}", has)
 
 
+def goes_on(given: Mapping[str, str]) -> bool:
+    """Whether a job goes on without what is gone before it was read: ``on_loss``."""
+    found = given.get("on_loss", "fail")
+    if found not in ("fail", "continue"):
+        raise UsageError(f"the source option on_loss is {found!r}", "write fail or continue")
+    return found == "continue"
+
+
 def refuse_raw_log(settings: LandSettings, source: str = "") -> None:
     """UsageError for a raw log beside a source that can be read again, save that it is the log.
 
