@@ -111,8 +111,9 @@ class ReplayJob:
         self._watched = Watched.of(catalog)
         names = (one.name for one in fields(TablePlan))
         given = {name: told for name in names if (told := getattr(settings, name))}
-        self._plans = LetterPlans(self._storage, given, foreign=settings.foreign)
+        self._plans = LetterPlans(catalog, self._storage, given, foreign=settings.foreign)
         self._fits: dict[TablePlan, TableFits] = {}
+        self._told: set[str] = set()
         self._left = settings.limit
         self._ledger = ledger
         self._committer = Committer(self._storage, ledger.job)
@@ -277,9 +278,11 @@ class ReplayJob:
             found = found.without(self._storage, drop)
             rows = self._rows(number, letters, found.outcomes, masked)
             manifest = self._manifest(number, found, rows, time.monotonic() - started)
-            if decide(self._committer, self._ledger, manifest, self._fitted(plan).tables):
+            # Masked letters have no table: where there are no others, none is looked at.
+            known = self._fitted(plan).tables if letters.num_rows else ()
+            if decide(self._committer, self._ledger, manifest, known):
                 return manifest, found.outcomes, rows
-        del self._fits[plan]
+        self._fits.pop(plan, None)
         return None
 
     def _manifest(self, number: int, found: Relanded, rows: pa.Table, seconds: float) -> Manifest:
@@ -296,8 +299,10 @@ class ReplayJob:
         """How tables differ from a plan; another one may make tables of the same database."""
         if plan not in self._fits:
             self._fits[plan] = fit_tables(self._storage, self._catalog, plan)
-            for one in self._fits[plan].told:
-                self._on_event(one)
+            for told in self._fits[plan].told:
+                if told not in self._told:
+                    self._told.add(told)
+                    self._on_event(told)
         others = {one: fits for one, fits in self._fits.items() if one.database != plan.database}
         self._fits = {**others, plan: self._fits[plan]}
         return self._fits[plan]

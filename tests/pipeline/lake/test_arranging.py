@@ -19,6 +19,7 @@ from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.fitting import fit_tables
 from heraldry.pipeline.lake.layout import Fit, TablePlan
 from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.landing.landable import refuse_unlandable
 from tests.suites.streams import TEXT, document, kind, record, xid
 
 NOT_BY = "its rows are not divided by"
@@ -165,3 +166,25 @@ def test_a_variant_that_cannot_be_arranged(storage: Storage) -> None:
     plan = TablePlan(database="lake", with_base=True, partition_by=("shop",))
     with pytest.raises(WarehouseError, match="cannot be partitioned by shop, which is double"):
         fit_tables(storage, found, plan)
+
+
+@pytest.mark.parametrize("going_on", [False, True], ids=["begins", "goes on"])
+def test_a_variant_that_no_message_can_be_of(storage: Storage, going_on: bool) -> None:
+    """It lands nothing: what it would have is no matter to the table, new or not."""
+    plan = TablePlan(database="lake", with_base=True, partition_by=("shop",))
+    told = {
+        "base": dict(kind("base", record(id=TEXT)).definition),
+        "one": dict(kind("one", record(shop=TEXT), basemessage=xid("base")).definition),
+    }
+    strange = kind("two", record(shop={"type": "number"}, more=TEXT), basemessage=xid("base"))
+    told["two"] = dict(strange.definition) | {"envelope": "Letters/1.0"}
+    found = load_bytes(document(told), "catalog")
+    refuse_unlandable(found, plan, storage)
+    fits = fit_tables(storage, found, plan, going_on=going_on).fits
+    assert sorted(fits) == [xid("base"), xid("one")]
+    one = plan.layout(found, Judge(found).matcher.definition(xid("one"))).fitted(fits[xid("one")])
+    table = delta.create_table(storage, one.path, one.schema, one.configuration)
+    again = fit_tables(storage, found, plan, going_on=going_on)
+    assert again.told == ()
+    table.update_incremental()
+    assert not {"more", "shop_2"} & {column.name for column in table.schema().fields}

@@ -152,6 +152,17 @@ def test_columns_that_some_table_has(plan: TablePlan, tmp_path: Path) -> None:
     assert refuse_unknown_columns(catalog(PLACED, typed("paid")), plan, storage) == ()
 
 
+def test_columns_of_the_tables_of_other_plans(tmp_path: Path) -> None:
+    storage, found = Storage(str(tmp_path)), catalog(PLACED)
+    for name in ("berlin", "lisbon"):
+        make(storage, catalog(typed("placed", **{name: "string"})), TablePlan(database=name))
+    plan = TablePlan(partition_by=("berlin", "shop"), cluster_by=("lisbon",))
+    others = [TablePlan(database="berlin"), TablePlan(database="lisbon")]
+    assert refuse_unknown_columns(found, plan, storage, others=others) == ()
+    with pytest.raises(UsageError, match="a column lisbon to arrange its rows by"):
+        refuse_unknown_columns(found, plan, storage, others=others[:1])
+
+
 @pytest.mark.parametrize(
     ("plan", "only", "told"),
     [

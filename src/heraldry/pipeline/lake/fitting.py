@@ -9,7 +9,7 @@ and nothing is removed: what a definition no longer has is null.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ from heraldry.pipeline.lake.layout import (
 from heraldry.pipeline.lake.widening import merged_type, plain_type
 
 if TYPE_CHECKING:
+    from heraldry.messages.match import Matcher
     from heraldry.model.catalog import Catalog
     from heraldry.model.xid import Xid
     from heraldry.pipeline.lake.storage import Storage
@@ -188,9 +189,7 @@ def fit_tables(
     tables: set[str] = set()
     differing: list[str] = []
     for path, found in wanted.items():
-        # One that is its own base lands nothing.
-        known = [str(xid) for xid in found if str(xid) in matcher.positions]
-        layouts = [plan.layout(catalog, matcher.definition(xid)) for xid in known]
+        layouts = list(landing_layouts(matcher, plan, found))
         attempt = partial(
             _fit_table, storage, path, plan, layouts, exists=path in present, going_on=going_on
         )
@@ -200,6 +199,16 @@ def fit_tables(
         differing += one.told
     needed = {xid: one for xid, one in fits.items() if one != Fit()}
     return TableFits(fits=needed, tables=frozenset(tables), told=tuple(differing))
+
+
+def landing_layouts(
+    matcher: Matcher, plan: TablePlan, xids: Iterable[Xid]
+) -> Iterator[TableLayout]:
+    """The layouts of all that can land; columns of the others are no matter to any table."""
+    for xid in map(str, xids):
+        # One that is its own base, or that no message can be of, lands nothing.
+        if xid in matcher.positions and (one := matcher.definition(xid)).unusable is None:
+            yield plan.layout(matcher.catalog, one)
 
 
 def _fit_table(

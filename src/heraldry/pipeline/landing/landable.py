@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ from heraldry.messages.match import Matcher
 from heraldry.model.inherit import definitions
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import made_column
-from heraldry.pipeline.lake.layout import TableLayout, TablePlan, refuse_shared_tables
+from heraldry.pipeline.lake.fitting import landing_layouts
+from heraldry.pipeline.lake.layout import TablePlan, refuse_shared_tables
 
 if TYPE_CHECKING:
     from heraldry.model.catalog import Catalog
@@ -35,7 +36,7 @@ def refuse_unlandable(
     refuse_shared_tables(storage.url, xids, plan.database, roots.__getitem__)
     if not _named(plan):
         return
-    for layout in _layouts(catalog, plan, xids):
+    for layout in landing_layouts(Matcher(catalog), plan, xids):
         if not (layout.is_suited or storage.exists(f"{layout.path}/_delta_log")):
             layout.refuse_unsuited()
 
@@ -46,20 +47,22 @@ def refuse_unknown_columns(
     storage: Storage,
     only: Collection[str] = (),
     optional: Collection[str] = (),
+    others: Iterable[TablePlan] = (),
 ) -> tuple[str, ...]:
     """UsageError where the plan names a column that no definition and no table of them has.
 
-    What is found among the ``optional`` names is told instead. To be asked as a job starts: what
-    a definition has lost since then is no mistake of whoever named it.
+    What is found among the ``optional`` names is told instead; the tables of ``others`` count,
+    too. To be asked as a job starts: what a definition has lost since then is no mistake of
+    whoever named it.
     """
     wanted = _named(plan)
     if not wanted:
         return ()
-    layouts = list(_layouts(catalog, plan, _landing(catalog, only)))
-    known = {name.lower(): name for one in layouts for name in one.schema.names}
-    if any(name.lower() not in known for name in wanted):
-        for path in {one.path for one in layouts}:
-            known |= {name.lower(): name for name in _columns(storage, path)}
+    known: dict[str, str] = {}
+    for names in _known(catalog, (plan, *others), storage, _landing(catalog, only)):
+        known |= {name.lower(): name for name in names}
+        if all(name.lower() in known for name in wanted):
+            return ()
     told = []
     for name in wanted:
         if name.lower() in known:
@@ -77,13 +80,17 @@ def _landing(catalog: Catalog, only: Collection[str]) -> list[Xid]:
     return [xid for xid in definitions(catalog) if not only or str(xid) in only]
 
 
-def _layouts(catalog: Catalog, plan: TablePlan, xids: Sequence[Xid]) -> Iterator[TableLayout]:
-    """The layouts of all that can land."""
-    matcher = Matcher(catalog)
-    for xid in map(str, xids):
-        # One that is its own base, or that no message can be of, lands nothing.
-        if xid in matcher.positions and (one := matcher.definition(xid)).unusable is None:
-            yield plan.layout(catalog, one)
+def _known(
+    catalog: Catalog, plans: Iterable[TablePlan], storage: Storage, xids: Sequence[Xid]
+) -> Iterator[Iterable[str]]:
+    """The columns of definitions, then, where that is not enough, those of their tables."""
+    matcher, paths = Matcher(catalog), dict[str, None]()
+    for plan in plans:
+        for layout in landing_layouts(matcher, plan, xids):
+            paths[layout.path] = None
+            yield layout.schema.names
+    for path in paths:
+        yield _columns(storage, path)
 
 
 def _named(plan: TablePlan) -> list[str]:
