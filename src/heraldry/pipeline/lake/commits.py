@@ -30,7 +30,7 @@ from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY
 from heraldry.pipeline.lake.storage import Storage
 
 CHECKPOINT_EVERY = 20
-"""So many entries of a log readers have to read one by one at most."""
+"""About so many entries of a log readers have to read one by one at most."""
 
 _NO_BATCH = -1
 _READER, _WRITER = 1, 2
@@ -117,8 +117,8 @@ class Committer:
     def _note(self, path: str, version: int, batch: int) -> int:
         if self.storage.is_local:
             self._versions[path] = (version, batch)
-        # Not all tables in the same batch.
-        if version and (version + zlib.crc32(path.encode())) % CHECKPOINT_EVERY == 0:
+        # Not all tables in the same batch, and none that has had its first one only.
+        if version > 1 and (version + zlib.crc32(path.encode())) % CHECKPOINT_EVERY == 0:
             table = delta.open_table(self.storage, path)
             if table is not None:
                 table.create_checkpoint()
