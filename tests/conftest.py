@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytest_plugins = ["tests.stores", "tests.turns"]
+pytest_plugins = ["tests.interrupts", "tests.stores", "tests.turns"]
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDS_SERVERS = ("live", "spark")

@@ -324,7 +324,11 @@ def test_what_was_not_acknowledged_comes_again(nats: NatsServer):
                 found = await received(consumer, 2)
                 for one in found:
                     await one.ack()
-            state = await jetstream.consumer_info(name, "desk")
+            for _ in range(50):  # the server takes acknowledgements in when it comes to them
+                state = await jetstream.consumer_info(name, "desk")
+                if not state.num_ack_pending:
+                    break
+                await asyncio.sleep(0.1)
             return sorted(one.raw.payload for one in found), state.num_ack_pending
 
     assert asyncio.run(main()) == ([b"3", b"4"], 0)

@@ -139,11 +139,28 @@ class CatalogFollower:
             for place in places
         ]
         self._first = self._changed = True
+        self._closed = False
 
     def look(self) -> Look:
         """What is new; the first look takes old copies where it must, or raises."""
-        if self._first:
-            return self._begin()
+        try:
+            return self._begin() if self._first else self._look_again()
+        finally:
+            # Closed by another thread meanwhile: nobody else lets go of what this look has opened.
+            if self._closed:
+                self._let_go()
+
+    def close(self) -> None:
+        """Let go of the connections; a look that goes on in another thread does so at its end."""
+        self._closed = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        for place in self._places:
+            if isinstance(place, _Address):
+                place.client.close()
+
+    def _look_again(self) -> Look:
         try:
             for place in self._places:
                 self._changed |= place.look()
@@ -152,12 +169,6 @@ class CatalogFollower:
             return Look(away=str(error))
         self._changed = False
         return Look(catalog=catalog)
-
-    def close(self) -> None:
-        """Let go of the connections."""
-        for place in self._places:
-            if isinstance(place, _Address):
-                place.client.close()
 
     def _begin(self) -> Look:
         away = ""

@@ -35,14 +35,11 @@ def _no_thread_is_left() -> Iterator[None]:
 @pytest.fixture
 def interrupted() -> Iterator[None]:
     """Ctrl-C, in a moment."""
-    # A shell ignores it for what runs in its background, and so would this process.
-    ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
-    signal.signal(signal.SIGINT, ignored)
 
 
 def take(consumer: BlockingConsumer, count: int) -> list[str]:
