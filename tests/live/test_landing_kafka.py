@@ -90,6 +90,26 @@ def test_a_user_with_a_password_that_is_written_nowhere(kafka: KafkaServer, tmp_
     assert not [path for path in files if PASSWORD.encode() in path.read_bytes()]
 
 
+def test_records_of_a_transaction_that_was_aborted_never_land(
+    kafka: KafkaServer, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka, "transactions", 1)
+    own = {"bootstrap.servers": f"{kafka.host}:{kafka.port}", "transactional.id": "orders"}
+    producer = Producer(own)
+    producer.init_transactions(60)
+    messages = shop_messages(90)
+    for begin in range(0, 90, 10):
+        producer.begin_transaction()
+        for message in messages[begin : begin + 10]:
+            record = protocol.encode(message)
+            producer.produce(topic, value=record.value, headers=list(record.headers))
+        producer.flush(60)
+        (producer.commit_transaction if begin % 30 else producer.abort_transaction)()
+    job = landing(tmp_path, url(kafka, topic))
+    assert job.drain()["read"] == 60
+    assert job.found() == {f"m-{n}": 1 for n in range(90) if n % 30 >= 10}
+
+
 def test_an_endpoint_of_the_catalog(kafka: KafkaServer, tmp_path: Path) -> None:
     topic = create_topic(kafka, "orders-of-the-catalog", 1)
     produce(kafka, topic, shop_messages(50))

@@ -11,7 +11,8 @@ options of an endpoint do:
 Source options: ``starting`` (``earliest``, ``latest``, or offsets as JSON), ``partitions`` (at
 least so many parts of a batch), ``group`` (the very name of the group, where the broker allows no
 other), ``on_loss=continue`` (records that are gone before they were read do not stop the job),
-and ``kafka.NAME`` for any other setting of the client.
+and ``kafka.NAME`` for any other setting of the client. Records of transactions that were aborted
+are not read, unless ``kafka.isolation.level`` says so.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ class KafkaSource:
         connection = Connection(endpoint=_detailed(endpoint, given), usage="consumer")
         self._connection, self._remote = connection, settings.remote is not None
         self._options = {
+            f"{_CLIENT}isolation.level": "read_committed",
             **{_CLIENT + name: one for name, one in client_options(connection).items()},
             **_asked(connection),
             **_reading(connection, given, settings.max_per_batch),
