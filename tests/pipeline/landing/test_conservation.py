@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,11 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from heraldry.pipeline.landing.lander import Lander
 from heraldry.pipeline.landing.worker import land_partition
 from heraldry.pipeline.sources.file_lines import LineCounter
 from tests.pipeline.landing.without_spark import Setting, expected, lander_of, lines_of, read_back
 from tests.suites.flawed_lines import events, native_lines
-from tests.suites.streams import EVENT_KINDS, WIDE, event, line
+from tests.suites.streams import EVENT_KINDS, TEXT, WIDE, document, event, kind, line, record
 
 SETTING = Setting(catalog=WIDE)
 anything = events(EVENT_KINDS) | native_lines() | st.binary(max_size=20)
@@ -130,3 +132,15 @@ def test_rows_held_over_many_lines_stay_as_they_were_judged(tmp_path: Path) -> N
     assert len(found) == len(landed) == 300
     for number, one in enumerate(values):
         assert landed[f"0+{number}"] == expected(SETTING, one)
+
+
+@pytest.mark.parametrize("wanted", [True, False], ids=["with identities", "without"])
+def test_no_member_of_a_payload_is_taken_for_identities(tmp_path: Path, *, wanted: bool) -> None:
+    names = ("_identity", "identity", " identity")
+    order = kind("order", record(**dict.fromkeys(names, TEXT)))
+    setting = Setting(catalog=document({"order": dict(order.definition)}))
+    work = replace(setting.order(tmp_path), identities=wanted)
+    value = line(event("order", {name: f"my {name}" for name in names}))
+    ((_, found),) = read_back(tmp_path, Lander(work).land(lines_of([value])))
+    assert found == expected(setting, value)
+    assert all(f"'my {name}'" in found.row for name in names)

@@ -16,8 +16,8 @@ from heraldry.messages.identity import identity_of_line, joined
 
 WIDTH = 16
 """The bytes of a digest."""
-IDENTITY = "_identity"
-"""A column of digests that goes with rows to the writer; it is not part of any table."""
+IDENTITY = " identity"
+"""A column of digests that goes with rows to the writer; no column of a table can be called so."""
 NONE = bytes(WIDTH)
 """Stands for a message without an identity."""
 
