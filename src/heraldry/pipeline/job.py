@@ -102,7 +102,7 @@ class LandJob:
             plan=plan,
             run=run,
             breaker=Breaker(settings.breaker, self.ledger),
-            window=self._window(),
+            window=None,  # to be read under the lock
         )
         info = JobInfo(
             job=self.ledger.job,
@@ -137,11 +137,15 @@ class LandJob:
         return Window.open(self.ledger.storage, IDENTITIES, size, beside)
 
     def finish(self) -> None:
-        """Commit what a killed run left prepared, before a changed catalog changes its tables."""
+        """Commit what a killed run left prepared, before a changed catalog changes its tables.
+
+        All that other runs change is read here: the lock is held.
+        """
         with alone(self.ledger):
             pending = self.ledger.pending()
             if pending is not None:
                 commit_manifest(self._lander.committer, self.ledger, pending)
+            self._lander.window = self._window()
         # Before anything is read: what cannot be landed by this catalog is told at once. A later
         # one that cannot is no reason to stop at once: there is one to go on with.
         watch = self._lander.watch
