@@ -5,14 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from threading import Barrier, local
 
 import msgspec
 import pytest
 
 from heraldry.errors import PipelineError, WarehouseError
 from heraldry.pipeline.lake.ledger import DeprecatedRows, Ledger, Manifest, ManifestFile
+from heraldry.pipeline.lake.storage import Storage
 
 FILE = ManifestFile(table="a/b/c", name="part.parquet", rows=3, size=10)
 MANIFEST = Manifest(batch=5, files=(FILE,), tables={"a/b/c": {"heraldry.name": '["a"]'}})
@@ -23,6 +26,25 @@ def test_a_job_keeps_its_name(tmp_path: Path) -> None:
     assert first.job.startswith("heraldry-")
     assert Ledger.open(str(tmp_path)).job == first.job
     assert Ledger.open(str(tmp_path / "other")).job != first.job
+
+
+def test_jobs_that_begin_at_once_have_one_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a name that the next run does not find, a batch would be committed twice."""
+    both, read, asked = Barrier(2, timeout=30), Storage.read, local()
+
+    def together(storage: Storage, path: str) -> bytes | None:
+        found = read(storage, path)
+        if not hasattr(asked, "once"):
+            asked.once = both.wait()
+        return found
+
+    monkeypatch.setattr(Storage, "read", together)
+    with ThreadPoolExecutor(2) as pool:
+        names = {one.job for one in pool.map(Ledger.open, [str(tmp_path)] * 2)}
+    monkeypatch.undo()
+    assert names == {Ledger.open(str(tmp_path)).job}
 
 
 def test_a_manifest_is_what_was_prepared(tmp_path: Path) -> None:

@@ -82,12 +82,17 @@ class Ledger:
 
     @classmethod
     def open(cls, checkpoint: str) -> Ledger:
-        """Open or begin the ledger of a checkpoint."""
+        """Open or begin the ledger of a checkpoint; of two that begin it at once one names it."""
         storage = Storage.open(checkpoint)
         name = storage.read("heraldry/job")
         if name is None:
-            name = f"heraldry-{uuid.uuid4()}".encode()
-            storage.write("heraldry/job", name)
+            with storage.locked("heraldry/beginning") as free:
+                if not free:
+                    raise WarehouseError(storage.url, _BUSY, _ADVICE)
+                name = storage.read("heraldry/job")
+                if name is None:
+                    name = f"heraldry-{uuid.uuid4()}".encode()
+                    storage.write("heraldry/job", name)
         return cls(storage, name.decode())
 
     @classmethod
