@@ -187,6 +187,29 @@ def test_what_a_stream_has_dropped_stops_the_job(nats: NatsServer) -> None:
     assert list(read(lenient, 6, 20)) == [f"LOSS/{n}" for n in range(11, 21)]
 
 
+@pytest.mark.parametrize("on_loss", ["fail", "continue"])
+def test_what_a_stream_drops_amid_a_part_is_not_waited_for(nats: NatsServer, on_loss: str) -> None:
+    stream = f"AMID-{on_loss}"
+    fill(nats.address, stream, numbered(6100))
+    reader = JetStreamReader(source(url(nats, stream), on_loss=on_loss)._place)
+    batches = reader.read(Range(1, 6100))
+    assert len(next(batches)) == 6000
+    change(nats.address, stream, purge=6101)
+    if on_loss == "continue":
+        assert list(batches) == []
+        return
+    with pytest.raises(PipelineError, match="dropped its messages 6001 to 6100 unread"):
+        list(batches)
+
+
+def test_what_is_deleted_amid_a_part_is_not_waited_for(nats: NatsServer) -> None:
+    fill(nats.address, "DELETED", numbered(6100))
+    batches = JetStreamReader(source(url(nats, "DELETED"))._place).read(Range(1, 6100))
+    assert len(next(batches)) == 6000
+    change(nats.address, "DELETED", delete=range(6001, 6101))
+    assert list(batches) == []
+
+
 def configured(address: str, stream: str, **config: object) -> None:
     """A stream with its configuration; one that is there is changed."""
 

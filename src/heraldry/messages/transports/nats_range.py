@@ -200,23 +200,28 @@ class RangeReader(NatsTransport):
             raise self._refusal(error) from None
 
     async def _pulled(self, consumer: str, end: int) -> AsyncGenerator[list[Stored]]:
-        """Pull until the end is reached, or the stream has no more."""
+        """Pull until the end is reached, or the stream has no more.
+
+        A pull that gives nothing, though there was more, is an error: it was dropped meanwhile, and
+        who asks anew is told what there is.
+        """
         inbox = self._client.new_inbox()
         await self._bulk.listen(inbox)
         request = {"batch": _PULLED, "max_bytes": _PULLED_BYTES, "no_wait": True}
         while True:
             asked = json.dumps(request).encode()
             await self._client.publish(f"$JS.API.CONSUMER.MSG.NEXT.{consumer}", asked, inbox)
-            left = _PULLED
+            left, vain = _PULLED, True
             while left > 0:
                 frames = await self._bulk.received()
                 left -= len(frames)
                 found: list[Stored] = []
                 for frame in frames:
                     if not frame.reply.startswith(_ACK):
-                        self._over(frame)
+                        self._over(frame, vain=vain)
                         left = 0
                         continue
+                    vain = False
                     sequence, stored, pending = _place(frame.reply)
                     if sequence <= end:
                         found.append(Stored(sequence, stored, frame.message()))
@@ -225,11 +230,11 @@ class RangeReader(NatsTransport):
                         return
                 yield found
 
-    def _over(self, frame: Frame) -> None:
-        """A status: the request is over, or the consumer is."""
+    def _over(self, frame: Frame, *, vain: bool) -> None:
+        """A status: the request is over, or the consumer is; ``vain`` where it gave nothing."""
         status = frame.headers.partition(b"\r\n")[0].decode(errors="replace")
         _, _, told = status.partition(" ")
-        if told[:3] not in ("404", "408", "409") or "deleted" in told.lower():
+        if vain or told[:3] not in ("404", "408", "409") or "deleted" in told.lower():
             raise self._error(f"the stream cannot be read: {told or 'no answer'}")
 
     def _refusal(self, error: BaseException) -> TransportError:
