@@ -80,6 +80,21 @@ def test_what_came_while_nobody_listened_is_taken_in_later(mosquitto: Mosquitto,
     assert RawLog(log).source() == url
 
 
+@pytest.mark.parametrize(
+    ("options", "times"), [({}, 1), ({"retainhandling": "0"}, 2)], ids=["default", "asked for"]
+)
+def test_a_retained_message_is_taken_once(mosquitto: Mosquitto, tmp_path, options, times):
+    topic, log = f"retained/{times}", tmp_path / "log"
+    (message,) = shop_messages(1)
+    metadata = {"topic_name": topic, "qos": 1, "retain": True}
+    producer = transport(mosquitto.address, "producer")
+    asyncio.run(publish(producer, [message], "MQTT/5.0", metadata))
+    for _ in range(2):
+        with taking(f"{mosquitto.address}/{topic}", log, **options) as running:
+            running.wait_until_idle(1.0)
+    assert tokens(log) == ["m-0"] * times
+
+
 def test_a_broker_that_is_away_for_a_while(tmp_path):
     port, log = free_port(), tmp_path / "log"
     address = f"mqtt://127.0.0.1:{port}"

@@ -226,6 +226,7 @@ def test_mqtt_sessions_are_kept_under_the_name_of_the_log(version):
     assert (session.version, session.client_id) == (version, "heraldry-abc")
     assert (session.clean, session.expiry) == (False, FOREVER)
     assert found.endpoint.option("qos") == 1
+    assert found.endpoint.option("retainhandling") == (1 if version == "5.0" else None)
 
 
 def session(endpoint: Endpoint, **options: str) -> tuple[str, bool, int]:

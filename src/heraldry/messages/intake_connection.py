@@ -65,15 +65,18 @@ def intake_connection(endpoint: Endpoint, name: str) -> Connection:
 
     MQTT: the broker keeps the session, under a client id that is the log's own, unless another
     was asked for; it sends with QoS 1, because QoS 2 is over before a message is
-    durable here.
+    durable here. Retained messages come with a subscription that is new, and not with every
+    connection, which 3.1.1 cannot ask for.
 
     AMQP: the server sends unsettled, whatever the endpoint says, because what is settled when it
     is sent is gone before it is durable here; and it moves messages, because copies stay and
     would be taken in again by every connection.
     """
-    options, family = endpoint.options, protocol_family(endpoint.protocol)[0]
+    options, (family, version) = endpoint.options, protocol_family(endpoint.protocol)
     if family == "MQTT":
         own: dict[str, Any] = {"clientid": f"heraldry-{name}", "cleansession": False}
+        if version == "5.0":
+            own["retainhandling"] = 1
         options = own | {**options, "qos": 1}
     elif family == "AMQP":
         options = {**options, "sendersettlemode": "unsettled", "distributionmode": "move"}
