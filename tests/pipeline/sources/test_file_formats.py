@@ -142,6 +142,8 @@ def test_json_files(tmp_path: Path, content: bytes, expected: list[bytes] | None
 
 BROKEN_JSON = {
     "an array that ends too soon": (b'[{"a": 1}, {"b": 2}', 2, "does not end"),
+    "an array that ends behind a comma": (b'[{"a": 1},\n', 1, "does not end"),
+    "an array that only begins": (b"\n[ ", 0, "does not end"),
     "an event that ends too soon": (b'[{"a": 1}, {"b"', 1, "is not JSON"),
     "something behind": (b'[{"a": 1}] x', 1, "goes on"),
     "no comma": (b'[{"a": 1} {"b": 2}]', 1, "does not end"),

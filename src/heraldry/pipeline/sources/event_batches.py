@@ -39,6 +39,8 @@ def read_values(data: bytes) -> Iterator[bytes]:
             at = _after_space(text, at + 1)
         elif inside and text[at : at + 1] != "]":
             raise _broken("is an array that does not end")
+    if inside and at == len(text):
+        raise _broken("is an array that does not end")
     if inside and _after_space(text, at + 1) != len(text):
         raise _broken("goes on behind the array")
 
