@@ -16,6 +16,7 @@ from heraldry.cli.maintain import command, size_text
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement
+from heraldry.pipeline.lake.checkpoints import note
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
 from heraldry.pipeline.lake.storage import Storage
@@ -178,6 +179,65 @@ def test_what_a_batch_will_commit_stays(lake: Lake, tmp_path: Path, place: str) 
     assert stray.exists()
     ledger.commit(manifest)
     assert lake.kept(checkpoints=told).unowned == 1
+
+
+def test_files_stay_while_a_job_cannot_be_asked(lake: Lake, tmp_path: Path) -> None:
+    """Its checkpoint is on another machine, or has been moved."""
+    lake.land(1)
+    stray = lake.stray("prepared.parquet", age=1000)
+    ledger = Ledger.open(str(tmp_path / "progress"))
+    file = ManifestFile(table=PATH, name=stray.name, rows=1, size=5)
+    ledger.prepare(Manifest(batch=7, files=(file,), tables={PATH: configuration()}))
+    note(lake.storage, ledger)
+    moved = tmp_path / "moved"
+    (tmp_path / "progress").rename(moved)
+    found = lake.kept()
+    assert (found.removed, found.unowned) == (0, 0)
+    assert found.left.startswith("files without an owner stay (1): a job that may yet commit them")
+    assert found.left.endswith(ledger.storage.url)
+    assert stray.exists()
+    told = lake.kept(checkpoints=(str(moved),))
+    assert (told.unowned, told.left) == (0, "")
+    (lake.folder / "_checkpoints" / ledger.job).unlink()
+    assert lake.kept().unowned == 1
+
+
+@pytest.mark.parametrize("hours", [720, 200.5])
+def test_a_long_retention_outlives_what_the_log_remembers(lake: Lake, hours: float) -> None:
+    """The log forgets removed files after a week; they still had a version an hour ago."""
+    lake.land(3)
+    lake.kept(retention=hours)
+    then = time.time() - 200 * HOUR
+    for entry in sorted((lake.folder / PATH / "_delta_log").glob("*.json")):
+        actions = [json.loads(one) for one in entry.read_text().splitlines()]
+        for action in actions:
+            if "remove" in action:
+                action["remove"]["deletionTimestamp"] = int(then * 1000)
+        entry.write_text("\n".join(json.dumps(one) for one in actions))
+    files = list((lake.folder / PATH).glob("part-*.parquet"))
+    for file in files:
+        os.utime(file, (then - 1000 * HOUR, then - 1000 * HOUR))
+    table = delta.open_table(lake.storage, PATH)
+    assert table is not None
+    table.create_checkpoint()
+    found = lake.kept(retention=hours)
+    assert (found.removed, found.unowned) == (0, 0)
+    assert lake.kept().removed == 3
+
+
+def test_a_table_that_remembers_long_enough_is_left_as_it_is(lake: Lake) -> None:
+    lake.land(1)
+    versions = []
+    for hours in (168, 720, 720, 300):
+        lake.kept(retention=hours)
+        table = delta.open_table(lake.storage, PATH)
+        assert table is not None
+        versions.append(table.version())
+    assert versions == [0, 1, 1, 1]
+    table.alter.set_table_properties({"delta.deletedFileRetentionDuration": "interval 9 days"})
+    lake.kept(retention=720)
+    table.update_incremental()
+    assert table.version() == 2
 
 
 def test_old_manifests_go(lake: Lake) -> None:

@@ -2,14 +2,17 @@
 
 All of it is safe beside a running job. A compaction that meets another's commit is tried again,
 then left for the next time. Of files that no table knows, those that a prepared batch will still
-commit stay, and so does everything that is younger than a day: a running task may own it.
+commit stay, and so does everything that is younger than a day: a running task may own it. Where
+not every job can be asked what it will commit, all of them stay.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +24,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement
-from heraldry.pipeline.lake.checkpoints import ledgers
+from heraldry.pipeline.lake.checkpoints import away, ledgers
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import open_warehouse, table_paths
@@ -36,6 +39,8 @@ TARGET = 128 * 1024 * 1024
 _TRIES = 3
 _KEEP = 100
 _BATCHES = "heraldry/batches"
+_REMEMBERED = "delta.deletedFileRetentionDuration"
+"""How long the log of a table tells of files that are out of it: a week, where nothing is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +82,27 @@ class Maintained:
     manifests: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unfinished:
+    """The files that batches will still commit; ``unknown`` are jobs that cannot be asked."""
+
+    files: frozenset[str]
+    unknown: tuple[str, ...]
+
+    @classmethod
+    def of(cls, known: Sequence[Ledger], unknown: Sequence[str]) -> _Unfinished:
+        """What some ledgers tell."""
+        manifests = [found for ledger in known if (found := ledger.pending()) is not None]
+        files = (f"{file.table}/{file.name}" for one in manifests for file in one.files)
+        return cls(files=frozenset(files), unknown=tuple(unknown))
+
+
 def maintain(upkeep: Upkeep) -> Maintained:
     """Look after a warehouse."""
     storage = open_warehouse(upkeep.warehouse)
     known = ledgers(storage, upkeep.checkpoints)
-    found = tuple(_tables(storage, upkeep, _pending(known)))
+    unfinished = _Unfinished.of(known, away(storage, upkeep.checkpoints))
+    found = tuple(_tables(storage, upkeep, unfinished))
     missing = sorted(set(upkeep.tables) - {kept.table for kept in found})
     if missing:
         raise WarehouseError(storage.url, f"there is no table {', '.join(missing)}")
@@ -89,7 +110,7 @@ def maintain(upkeep: Upkeep) -> Maintained:
     return Maintained(tables=found, manifests=tidied)
 
 
-def _tables(storage: Storage, upkeep: Upkeep, pending: frozenset[str]) -> Iterator[Kept]:
+def _tables(storage: Storage, upkeep: Upkeep, unfinished: _Unfinished) -> Iterator[Kept]:
     own = (name for name in storage.names("") if name.startswith("_"))
     for path in (*own, *table_paths(storage)):
         known = storage.exists(f"{path}/_delta_log")
@@ -98,14 +119,16 @@ def _tables(storage: Storage, upkeep: Upkeep, pending: frozenset[str]) -> Iterat
             continue
         name = table.metadata().name or path
         if not upkeep.tables or name in upkeep.tables:
-            yield _maintain(storage, upkeep, path, table, pending)
+            yield _maintain(storage, upkeep, path, table, unfinished)
 
 
 def _maintain(
-    storage: Storage, upkeep: Upkeep, path: str, table: DeltaTable, pending: frozenset[str]
+    storage: Storage, upkeep: Upkeep, path: str, table: DeltaTable, unfinished: _Unfinished
 ) -> Kept:
     left: list[str] = []
     compacted = into = 0
+    if not upkeep.dry_run:
+        _remember(table, upkeep.retention)
     if upkeep.compact:
         small = _small(table)
         compacted = sum(small.values())
@@ -115,7 +138,10 @@ def _maintain(
             left += [why] if why else []
     removed = unowned = freed = 0
     if upkeep.vacuum:
-        old, lost = _removable(storage, path, table, upkeep.retention, pending)
+        old, lost = _removable(storage, path, table, upkeep.retention, unfinished.files)
+        if lost and unfinished.unknown:
+            left += [f"files without an owner stay ({len(lost):,}): {_unknown(unfinished)}"]
+            lost = []
         removed, unowned = len(old), len(lost)
         freed = _remove(storage, path, [*old, *lost], dry_run=upkeep.dry_run)
         if not upkeep.dry_run:
@@ -130,6 +156,19 @@ def _maintain(
         freed=freed,
         left="; ".join(left),
     )
+
+
+def _remember(table: DeltaTable, retention: float) -> None:
+    """Have a table's log tell of files that are out of it for as long as those are to be kept.
+
+    What it has forgotten would be taken for files that no version ever knew. Who has said otherwise
+    in their own words is left alone; where others are writing, the next time does.
+    """
+    hours, told = math.ceil(retention), table.metadata().configuration.get(_REMEMBERED)
+    ours = re.fullmatch(r"interval (\d+) hours", told or f"interval {RETENTION:.0f} hours")
+    if ours is not None and int(ours[1]) < hours:
+        with suppress(CommitFailedError):
+            table.alter.set_table_properties({_REMEMBERED: f"interval {hours} hours"})
 
 
 def _small(table: DeltaTable) -> dict[tuple[Any, ...], int]:
@@ -211,10 +250,10 @@ def _remove(storage: Storage, path: str, names: Sequence[str], *, dry_run: bool)
     return freed
 
 
-def _pending(known: Sequence[Ledger]) -> frozenset[str]:
-    """The files that batches will still commit."""
-    manifests = [found for ledger in known if (found := ledger.pending()) is not None]
-    return frozenset(f"{file.table}/{file.name}" for one in manifests for file in one.files)
+def _unknown(unfinished: _Unfinished) -> str:
+    """Why nobody can tell whether files have an owner."""
+    places = ", ".join(unfinished.unknown)
+    return f"a job that may yet commit them cannot be asked: there is no checkpoint at {places}"
 
 
 def _tidy(ledger: Ledger, *, dry_run: bool) -> int:

@@ -69,8 +69,8 @@ def _reached(place: str) -> Ledger | None:
         return None
 
 
-def away(storage: Storage) -> list[str]:
-    """The places that are noted but cannot be reached from here."""
-    here = {ledger.job for ledger in ledgers(storage)}
+def away(storage: Storage, told: Sequence[str] = ()) -> list[str]:
+    """The places that are noted but cannot be reached from here, nor are among those told."""
+    here = {ledger.job for ledger in ledgers(storage, told)}
     gone = [name for name in storage.names(_NOTED) if name not in here]
     return [(storage.read(f"{_NOTED}/{name}") or b"").decode() for name in gone]
