@@ -1,4 +1,4 @@
-"""Checks of lineage events: by OpenLineage's own classes, and by its JSON Schemas."""
+"""Checks of lineage events: by OpenLineage's own classes and their types, and by its schemas."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+import msgspec
 from openlineage.client import event_v2, facet_v2
 
 from heraldry.pipeline.watching.lineage_events import LANDING_FACET
@@ -27,7 +28,8 @@ CLASSES = {
 
 
 def check_by_classes(event: dict[str, Any]) -> None:
-    """Build OpenLineage's own objects of an event: unknown or missing members are errors."""
+    """Build OpenLineage's own objects of an event: unknown, missing and mistyped members fail."""
+    msgspec.convert(event, event_v2.RunEvent)
     run, job = event["run"], event["job"]
     built = event_v2.RunEvent(
         eventType=event_v2.RunState(event["eventType"]),
@@ -67,6 +69,7 @@ def _facet(name: str, content: dict[str, Any]) -> Any:
         assert url == LANDING_FACET
         return facet_v2.RunFacet(producer=producer)
     built = _built(name, content, producer)
+    msgspec.convert(content, type(built))
     assert built._schemaURL == url, name
     return built
 

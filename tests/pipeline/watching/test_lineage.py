@@ -153,24 +153,40 @@ def test_events_are_valid_by_the_specifications_schemas(
         check_by_schemas(event, spec)
 
 
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        pytest.param(("run", "runId"), "r1", id="run-id"),
-        pytest.param(("eventType",), "DONE", id="event-type"),
-        pytest.param(("inputs", 0, "inputFacets", "inputStatistics", "rowCount"), "2", id="facet"),
-    ],
-)
-def test_the_checks_by_schemas_find_what_is_wrong(
-    events: list[dict[str, Any]], path: tuple[Any, ...], value: str
-) -> None:
-    spec = suite("OpenLineage") / "spec"
-    place: Any = events[-1]
+QUALITY = ("inputs", 0, "inputFacets", "dataQualityAssertions", "assertions", 0)
+FLAWS = [
+    pytest.param(("run", "runId"), "r1", id="run-id"),
+    pytest.param(("eventType",), "DONE", id="event-type"),
+    pytest.param(("inputs", 0, "inputFacets", "inputStatistics", "rowCount"), "2", id="facet"),
+    pytest.param(("outputs", 0, "namespace"), 5, id="namespace"),
+    pytest.param((*QUALITY, "success"), "yes", id="quality"),
+]
+
+
+def spoil(event: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """The event with another value at a place."""
+    place: Any = event
     for part in path[:-1]:
         place = place[part]
     place[path[-1]] = value
+    return event
+
+
+@pytest.mark.parametrize(("path", "value"), FLAWS)
+def test_the_checks_by_schemas_find_what_is_wrong(
+    events: list[dict[str, Any]], path: tuple[Any, ...], value: Any
+) -> None:
+    spec = suite("OpenLineage") / "spec"
     with pytest.raises(AssertionError):
-        check_by_schemas(events[-1], spec)
+        check_by_schemas(spoil(events[-1], path, value), spec)
+
+
+@pytest.mark.parametrize(("path", "value"), FLAWS)
+def test_the_checks_by_classes_find_what_is_wrong(
+    events: list[dict[str, Any]], path: tuple[Any, ...], value: Any
+) -> None:
+    with pytest.raises(ValueError, match=r"(?i)expected|uuid|invalid"):
+        check_by_classes(spoil(events[-1], path, value))
 
 
 def test_every_facet_names_its_producer(events: list[dict[str, Any]]) -> None:
