@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heraldry.errors import MessageError
 from heraldry.messages import line as lines
 from heraldry.messages.envelopes import avro_format, cloudevents, json_format
 from heraldry.messages.line import MAX_LINE
@@ -27,7 +28,7 @@ from heraldry.messages.protocols import kafka
 from heraldry.pipeline.letters.letter import SCHEMA as LETTER
 from heraldry.pipeline.sources.event_batches import read_values
 from heraldry.pipeline.sources.file_reading import _line, read_file
-from heraldry.pipeline.sources.record_lines import writer_of
+from heraldry.pipeline.sources.record_lines import Record, writer_of
 from heraldry.schemas.parse import parse
 from tests.messages.wires import events
 
@@ -206,6 +207,7 @@ def test_a_kafka_record(headers: Any) -> None:
     )
     assert as_message(record | {"value": b"hello"}) == expected
     assert as_message(record | {"value": "hello"}) == expected
+    assert as_message(record | {"value": "hello", "topic": b"t"}) == expected
 
 
 def test_a_kafka_record_without_a_value() -> None:
@@ -230,6 +232,32 @@ def test_a_message_with_other_payloads() -> None:
     assert as_message(record).payload == b"\xff"
     assert as_message({"protocol": "X", "payload": b"\xff"}).payload == b"\xff"
     assert as_message({"protocol": "X", "payload": "two\nlines"}).payload == b"two\nlines"
+    assert as_message({"protocol": "X", "payload_text": b"hello"}).payload == b"hello"
+    assert as_message({"protocol": "X", "payload_text": b"\xff"}).payload == b"\xff"
+
+
+def test_bytes_in_metadata_stay_bytes() -> None:
+    own = {"topic": "t", "key": b"4711", "headers": {"a": b"1", "b": b"\xff"}}
+    found = as_message({"protocol": "KAFKA", "metadata": own, "payload": b"{}"}).metadata
+    assert (found["key"], found["headers"]) == ("4711", (("a", "1"), ("b", b"\xff")))
+    own = {"topic_name": "t", "correlation_data": b"7", "qos": None}
+    found = as_message({"protocol": "MQTT/5.0", "metadata": own, "payload": b"{}"}).metadata
+    assert found["correlation_data"] == b"7"
+
+
+TWO_PAYLOADS: dict[str, Record] = {
+    "of a message": {"protocol": "X", "payload": "hello", "payload_text": "x"},
+    "of bytes": {"protocol": "X", "payload_text": b"x", "payload_base64": b"x"},
+    "of an event": EVENT | {"data": "{}", "data_base64": "/w=="},
+    "of an event, as bytes": EVENT | {"data": b"{}", "data_base64": b"\xff"},
+    "of an event, one of them empty": EVENT | {"data": {"x": 1}, "data_base64": ""},
+}
+
+
+@pytest.mark.parametrize("record", TWO_PAYLOADS.values(), ids=TWO_PAYLOADS)
+def test_none_of_two_payloads_is_dropped(record: Record) -> None:
+    with pytest.raises(MessageError, match=r"has both data and|has more than one payload"):
+        as_message(record)
 
 
 EVENTS = {

@@ -10,7 +10,9 @@
 | ``value`` alone | a line |
 | any other | a payload, of a message whose protocol is ``FILE`` |
 
-What JSON has no words for (NaN, infinity) is a ValueError, and never becomes another value.
+What JSON has no words for (NaN, infinity) is a ValueError, and never becomes another value. Bytes
+stay bytes, or are the text that they hold where a message has texts only. Of two payloads none is
+chosen: who reads the line refuses both.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import Any
 import msgspec
 
 from heraldry.messages.envelopes import cloudevents, json_format
+from heraldry.messages.json_form import to_json_value
 from heraldry.messages.message import Message
 from heraldry.messages.protocols.kafka import KafkaRecord
 from heraldry.messages.raw_line import payload_member, raw_line
@@ -60,7 +63,7 @@ def _kafka(record: Record) -> bytes:
     partition = record.get("partition")
     return raw_line(
         KafkaRecord(
-            topic=record["topic"],
+            topic=_text(record["topic"]),
             partition=partition if isinstance(partition, int) else None,
             key=_bytes(record.get("key")),
             headers=tuple(_headers(record.get("headers"))),
@@ -86,20 +89,33 @@ def _message(record: Record) -> bytes:
     metadata = document.get("metadata")
     if isinstance(metadata, str | bytes):
         document["metadata"] = _json(metadata)
-    payload = document.get("payload")
-    if isinstance(payload, str | bytes):
-        del document["payload"]
-        document |= payload_member(_bytes(payload) or b"")
+    elif isinstance(metadata, Mapping):
+        document["metadata"] = _metadata(metadata)
+    payloads = [name for name in _PAYLOADS if name in document]
+    if payloads in (["payload"], ["payload_text"]):
+        payload = document[payloads[0]]
+        if isinstance(payload, str | bytes):
+            del document[payloads[0]]
+            document |= payload_member(_bytes(payload) or b"")
     return _encode(document)
+
+
+def _metadata(given: Record) -> dict[str, Any]:
+    """Metadata in its JSON form; a key of Kafka that is bytes has a name of its own there."""
+    found = dict(given)
+    if isinstance(found.get("key"), bytes) and found.get("key_base64") is None:
+        found["key_base64"] = found.pop("key")
+    return {name: to_json_value(value) for name, value in found.items()}
 
 
 def _event(record: Record) -> bytes:
     attributes = {name: _attribute(value) for name, value in record.items() if name not in _DATA}
-    encoded = record.get("data_base64")
-    if isinstance(encoded, str) and record.get("data") is None:
+    data, encoded = record.get("data"), record.get("data_base64")
+    if encoded is not None and (isinstance(encoded, str) or data is not None):
         found = {name: value for name, value in attributes.items() if value is not None}
-        return _encode(found | {"data_base64": encoded})
-    return _written(attributes, _bytes(record.get("data") if encoded is None else encoded))
+        both = {} if data is None else {"data": data}
+        return _encode(found | both | {"data_base64": encoded})
+    return _written(attributes, _bytes(data if encoded is None else encoded))
 
 
 def _avro_event(record: Record) -> bytes:
@@ -169,6 +185,10 @@ def _bytes(value: Any) -> bytes | None:
     if value is None or isinstance(value, bytes):
         return value
     return value.encode() if isinstance(value, str) else _encode(value)
+
+
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def _json(text: str | bytes) -> Any:
