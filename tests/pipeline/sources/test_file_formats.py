@@ -436,3 +436,8 @@ def test_a_record_that_json_cannot_say_is_a_letter_of_its_own() -> None:
     good = {"value": b"x"}
     assert _line(writer_of(good), good) == b"x"
     assert "object" in reason(_line(writer_of(["x", "y"]), {"x": object(), "y": 1}))
+    deep: Record = {}
+    for _ in range(10_000):
+        deep = {"next": deep}
+    assert reason(_line(writer_of(deep), deep)) == "is nested too deep"
+    assert "data" in json.loads(_line(writer_of(EVENT), EVENT | {"data": deep}))["unreadable"]

@@ -141,6 +141,15 @@ def test_text_that_is_not_utf8_costs_one_row(tmp_path: Path) -> None:
     assert lines.read(last).payload == b'{"note":"c"}'
 
 
+def test_a_map_by_records_costs_one_row(tmp_path: Path) -> None:
+    kind = pa.map_(pa.struct([("a", pa.int64())]), pa.int64())
+    table = pa.table({"n": [1, 2], "by": pa.array([[({"a": 1}, 1)], []], kind)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    broken, last = values(tmp_path / "a.parquet")
+    assert reason(broken).startswith("by: ")
+    assert lines.read(last).payload == b'{"n":2,"by":{}}'
+
+
 @pytest.mark.parametrize("more", [{}, {"late": [2**63 - 1, 0]}], ids=["alone", "beside a value"])
 def test_a_time_zone_that_nobody_knows_costs_the_file(tmp_path: Path, more: Any) -> None:
     late = {name: pa.array(one, pa.timestamp("us")) for name, one in more.items()}

@@ -46,8 +46,8 @@ _SHOWN = 2000
 _BYTES = 8 * 1024 * 1024
 _MARK = b"\xef\xbb\xbf"
 _BROKEN = (MessageError, EOFError, ValueError, zlib.error, pa.ArrowException)
-_VALUES = (OverflowError, UnicodeDecodeError)
-"""What a value of Parquet raises that Python has no word for."""
+_VALUES = (OverflowError, TypeError, UnicodeDecodeError)
+"""What a value of Parquet raises that Python has no word for: a map by records, too."""
 
 
 def read_paths(
@@ -189,6 +189,8 @@ def _line(writer: Callable[[Record], bytes], record: Record) -> bytes:
     """The line of a record; one that JSON has no words for is a letter of its own."""
     try:
         return writer(record)
+    except RecursionError:
+        return unreadable(ascii(list(record))[:_SHOWN], ValueError("is nested too deep"))
     except (TypeError, ValueError, LookupError, MessageError) as error:
         return unreadable(ascii(dict(record))[:_SHOWN], error)
 
