@@ -180,6 +180,30 @@ def test_a_full_disk_keeps_nothing_of_the_group(tmp_path, monkeypatch):
     assert everything(tmp_path) == lines(0, 14)
 
 
+def next_descriptor(path: Path) -> int:
+    """The least number that no open file has."""
+    handle = os.open(path, os.O_RDONLY)
+    os.close(handle)
+    return handle
+
+
+def test_a_segment_that_cannot_be_begun_holds_no_files_open(tmp_path):
+    filled(tmp_path, 5)
+    blocked = segment_path(tmp_path, 5).with_suffix(".times")
+    blocked.mkdir()
+    with RawLogWriter(tmp_path, limits=SMALL) as log:
+        before = next_descriptor(tmp_path)
+        for _ in range(3):
+            log.append(lines(5, 7))
+            with pytest.raises(RawLogError, match="cannot be written"):
+                log.sync()
+        assert next_descriptor(tmp_path) == before
+        blocked.rmdir()
+        log.append(lines(5, 7))
+        assert log.sync() == 7
+    assert everything(tmp_path) == lines(0, 7)
+
+
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RawLogError, match="cannot be written"), RawLogWriter(tmp_path / "file"):

@@ -12,7 +12,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -192,13 +192,18 @@ class RawLogWriter:
     def _begin(self, number: int) -> None:
         """Begin a segment; its name must be durable as well."""
         path = segment_path(self.folder, number)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
-        times = os.open(times_path(path), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC
+        with ExitStack() as opened:
+            file = os.open(path, flags, 0o644)
+            opened.callback(os.close, file)
+            times = os.open(times_path(path), flags | os.O_APPEND, 0o644)
+            opened.callback(os.close, times)
+            folder = os.open(self.folder, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+            opened.pop_all()  # all is well: they stay open
         for handle in (self._file, self._times):
             if handle >= 0:
                 os.close(handle)
