@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import corpus
 from heraldry.dialects.load import load_bytes
 from heraldry.pipeline.job import land
+from heraldry.pipeline.lake.delta import open_table, table_files
+from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import tables
 from heraldry.pipeline.landing.report import LandReport
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.watching.observer import Observer
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 MASTER = "local[2]"
 RUNS = "runs"
 """The folder of what jobs write, each in one of its own."""
+PLACEHOLDERS = ["ctx_storeid", "ctx_deskid", "ctx_orderid"]
 BASE_SCHEMA = (
     "specversion string, id string, source string, type string, subject string, time timestamp,"
     " datacontenttype string, data struct<orderid: string, customer: string, status: string,"
@@ -51,22 +55,42 @@ def plain(spark: SparkSession, stream: Path, folder: Path) -> Cost:
 
 
 def ours(
-    document: bytes, stream: Path, folder: Path, batch: int, observers: Sequence[Observer] = ()
+    document: bytes,
+    stream: Path,
+    folder: Path,
+    batch: int,
+    busy: int,
+    observers: Sequence[Observer] = (),
 ) -> tuple[Cost, LandReport]:
-    """A landing job in batches of at most so many messages."""
+    """A landing job in batches of at most so many messages, into so many tables."""
     target = str(fresh(folder))
     settings = LandSettings(
         source=f"files:{stream}", warehouse=target, master=MASTER, max_per_batch=batch
     )
     with measured() as cost:
         report = land(load_bytes(document, "catalog.json"), settings, observers)
+    _expect_tables(target, busy, report.landed)
     return cost, report
 
 
-def expect(report: LandReport, messages: int, flawed: int) -> None:
-    """End the benchmark where a job lost or doubled something."""
-    if (report.read, report.dead) != (messages, flawed):
-        raise SystemExit(f"expected {messages} messages with {flawed} flawed, got {report}")
+def _expect_tables(warehouse: str, count: int, landed: int) -> None:
+    """End the benchmark where tables or rows are missing, or values of placeholders."""
+    found = tables(warehouse)
+    rows = sum(info.rows for info in found)
+    if (len(found), rows) != (count, landed):
+        raise SystemExit(f"expected {landed} rows in {count} tables, got {rows} in {len(found)}")
+    storage = Storage.open(found[0].path)
+    table = open_table(storage, "")
+    values = table_files(storage, table).to_table(columns=PLACEHOLDERS) if table else None
+    if values is None or any(column.null_count for column in values.columns):
+        raise SystemExit(f"{found[0].path} lacks values of placeholders")
+
+
+def expect(report: LandReport, messages: int, flawed: int, batches: int = 1) -> None:
+    """End the benchmark where a job lost or doubled something, or took it in other batches."""
+    if (report.read, report.dead, report.batches) != (messages, flawed, batches):
+        told = f"{messages} messages with {flawed} flawed in {batches} batches"
+        raise SystemExit(f"expected {told}, got {report}")
 
 
 def show(name: str, cost: Cost, messages: int, number: int) -> None:

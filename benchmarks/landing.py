@@ -36,7 +36,9 @@ def run(folder: Path, messages: int, rounds: int) -> dict[str, Any]:
     for number in range(rounds + 1):
         costs = [jobs.plain(spark, streams[0], folder / jobs.RUNS)]
         for document, stream in zip(catalogs, streams, strict=True):
-            cost, report = jobs.ours(document, stream, folder / jobs.RUNS, 2 * messages)
+            cost, report = jobs.ours(
+                document, stream, folder / jobs.RUNS, 2 * messages, DEFINITIONS
+            )
             jobs.expect(report, messages, flawed)
             costs.append(cost)
         for label, cost in zip(("plain Spark", *LABELS), costs, strict=True):

@@ -36,9 +36,9 @@ def _against(folder: Path, messages: int, rounds: int, declared: int, busy: int)
     few, many = jobs.catalog(FEW), jobs.catalog(declared)
     pairs = []
     for number in range(rounds + 1):
-        first, report = jobs.ours(few, small, folder / jobs.RUNS, 2 * messages)
+        first, report = jobs.ours(few, small, folder / jobs.RUNS, 2 * messages, FEW)
         jobs.expect(report, messages, flawed[0])
-        second, report = jobs.ours(many, large, folder / jobs.RUNS, 2 * messages)
+        second, report = jobs.ours(many, large, folder / jobs.RUNS, 2 * messages, busy)
         jobs.expect(report, messages, flawed[1])
         jobs.show(f"{FEW} definitions, all busy", first, messages, number)
         jobs.show(f"{declared:,} definitions, {busy:,} busy", second, messages, number)

@@ -80,6 +80,6 @@ def _peaks(
     with WorkerMemory() as memory:
         watch = _Peaks(memory)
         document = jobs.catalog(DEFINITIONS, form)
-        _, report = jobs.ours(document, stream, folder / jobs.RUNS, batch, (watch,))
-    jobs.expect(report, *expected)
+        _, report = jobs.ours(document, stream, folder / jobs.RUNS, batch, DEFINITIONS, (watch,))
+    jobs.expect(report, *expected, batches=len(watch.peaks))
     return watch.peaks

@@ -38,7 +38,9 @@ def run(folder: Path, messages: int, rounds: int) -> dict[str, Any]:
     document = jobs.catalog(DEFINITIONS)
     found: dict[str, list[float]] = {"first": [], "cached": []}
     for number in range(rounds + 1):
-        ours, report = jobs.ours(document, streams[messages], folder / jobs.RUNS, 2 * messages)
+        ours, report = jobs.ours(
+            document, streams[messages], folder / jobs.RUNS, 2 * messages, DEFINITIONS
+        )
         jobs.expect(report, messages, flawed[messages])
         jobs.show("heraldry", ours, messages, number)
         for name, counts in (("first", FIRST), ("cached", CACHED)):
