@@ -24,7 +24,10 @@ from hypothesis import strategies as st
 
 from heraldry.dialects.load import load_bytes
 from heraldry.messages.catalog import MessageCatalog
+from heraldry.messages.identity import identity_of_line
+from heraldry.messages.judge import Judge
 from heraldry.messages.sample import sample
+from heraldry.messages.verdict import Accepted
 from heraldry.pipeline.identities.duplicates import Window
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.commits import Committer
@@ -88,6 +91,16 @@ def catalog(groups: frozenset[str], twice: str | None) -> bytes:
     return msgspec.json.encode(document)
 
 
+def flawed(line: bytes, chance: Random) -> bytes:
+    """A message of which a member of the payload has a type that no schema here takes."""
+    message = json.loads(line)
+    payload = message.get("data", message.get("payload"))
+    if not isinstance(payload, dict) or not payload:
+        return mutated(line, chance)
+    payload[chance.choice(sorted(payload))] = [[None]]
+    return msgspec.json.encode(message)
+
+
 def mutated(line: bytes, chance: Random) -> bytes:
     """A message with a flaw somewhere."""
     place = chance.randrange(len(line))
@@ -102,15 +115,18 @@ def mutated(line: bytes, chance: Random) -> bytes:
     ).replace(b"\n", b" ")
 
 
-def stream(chance: Random, size: int) -> list[bytes]:
-    """Messages of everything in the pool, some flawed, some nonsense."""
+def stream(chance: Random, size: int, chosen: frozenset[str]) -> list[bytes]:
+    """Messages of the chosen groups and of others, some flawed, some nonsense."""
     xids = [str(one.xid) for one in whole()]
+    known = [xid for xid in xids if xid.split("/")[2] in chosen]
     found = []
     for _ in range(size):
-        line = good(chance.choice(xids), chance.randrange(20))
+        line = good(chance.choice(known if chance.random() < 0.8 else xids), chance.randrange(20))
         kind = chance.random()
-        if kind < 0.3:
+        if kind < 0.15:
             line = mutated(line, chance)
+        elif kind < 0.3:
+            line = flawed(line, chance)
         elif kind < 0.4:
             line = chance.choice((b"", b"{}", b"[]", b"\xff\xfe", b"garbage", b"null"))
         found.append(line)
@@ -195,8 +211,8 @@ def dying(fault: str) -> Iterator[None]:
             patch.undo()
 
 
-def places(folder: Path) -> Counter[str]:
-    """Where every message ended, by its place in the stream."""
+def landed(folder: Path) -> Counter[str]:
+    """The rows of all tables, by their place in the stream."""
     storage = Storage.open(str(folder))
     found: Counter[str] = Counter()
     for info in tables(str(folder)):
@@ -204,8 +220,12 @@ def places(folder: Path) -> Counter[str]:
         assert table is not None
         rows = delta.table_rows(storage, table, ["_position"])
         found.update(rows["_position"].to_pylist())
-    found.update(letter["position"] for letter in deadletters.letters(str(folder)))
     return found
+
+
+def lettered(folder: Path) -> Counter[str]:
+    """The dead letters, by their place in the stream."""
+    return Counter(letter["position"] for letter in deadletters.letters(str(folder)))
 
 
 groups = st.frozensets(st.sampled_from(sorted(pool()["messagegroups"])), min_size=1)
@@ -216,8 +236,92 @@ plans = st.lists(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(groups, st.booleans(), plans, st.randoms(use_true_random=False))
+def check_conservation(
+    folder: Path,
+    chosen: frozenset[str],
+    double: bool,
+    plan: list[tuple[int, str, int]],
+    chance: Random,
+) -> None:
+    """Each message is in one place once: a table if the judge accepts it, else the letters."""
+    document = catalog(chosen, min(chosen) if double else None)
+    run = Run(folder, document, dedupe=False)
+    lines = stream(chance, sum(size for size, _, _ in plan), chosen)
+    first = 0
+    for batch, (size, fault, parts) in enumerate(plan):
+        run.land(lines[first : first + size], first, batch, fault, parts)
+        first += size
+    judge = Judge(load_bytes(document, "catalog"))
+    good = {f"{n}+0" for n, line in enumerate(lines) if isinstance(judge.judge(line), Accepted)}
+    assert landed(folder) == Counter(good)
+    assert lettered(folder) == Counter({f"{number}+0" for number in range(len(lines))} - good)
+    ledger = batches.batches(Storage.open(str(folder)))
+    assert ledger["batch"].to_pylist() == list(range(len(plan)))
+    assert ledger["read"].to_pylist() == [size for size, _, _ in plan]
+    shutil.rmtree(folder)
+
+
+Copy = tuple[int, str, bool]
+"""A message as it was sent: in which batch, at which place, and whether it can land."""
+
+
+def check_copies(same: list[Copy], rows: Counter[str], letters: Counter[str]) -> None:
+    """Of copies that can land the first one does; a letter stays only from before that."""
+    fit = [batch for batch, _, lands in same if lands]
+    unfit = [batch for batch, _, lands in same if not lands]
+    kept = [batch for batch, place, lands in same if lands for _ in range(rows[place])]
+    assert kept == fit[:1], same
+    told = [batch for batch, place, lands in same if not lands for _ in range(letters[place])]
+    if fit and unfit and unfit[0] == fit[0]:
+        assert told in ([], unfit[:1]), same
+    else:
+        assert told == (unfit[:1] if not fit or unfit[:1] < fit[:1] else []), same
+
+
+def check_repeats(
+    folder: Path, chosen: frozenset[str], plan: list[tuple[int, str, int]], chance: Random
+) -> None:
+    """What comes again is left out, by its identity; the rest is as the judge says."""
+    document = catalog(chosen, None)
+    run = Run(folder, document, dedupe=True)
+    judge = Judge(load_bytes(document, "catalog"))
+    fresh = stream(chance, sum(size for size, _, _ in plan), chosen)
+    sent: list[bytes] = []
+    copies: dict[object, list[Copy]] = {}
+    for batch, (size, fault, parts) in enumerate(plan):
+        again = chance.sample(sent, min(len(sent), 5))
+        lines, fresh = [*fresh[:size], *again], fresh[size:]
+        run.land(lines, len(sent), batch, fault, parts)
+        for place, line in enumerate(lines, len(sent)):
+            copy = (batch, f"{place}+0", isinstance(judge.judge(line), Accepted))
+            copies.setdefault(identity_of_line(line) or place, []).append(copy)
+        sent += lines
+    rows, letters = landed(folder), lettered(folder)
+    for same in copies.values():
+        check_copies(same, rows, letters)
+    ledger = batches.batches(Storage.open(str(folder)))
+    total = [sum(ledger[name].to_pylist()) for name in ("read", "landed", "dead", "repeated")]
+    places = (len(sent), rows.total(), letters.total())
+    assert total == [*places, len(sent) - rows.total() - letters.total()]
+    shutil.rmtree(folder)
+
+
+def few(count: int) -> settings:
+    """So many examples; a soak is not made of the same ones each time."""
+    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def many(count: int) -> settings:
+    """So many other examples each time."""
+    return settings(few(count), derandomize=False)
+
+
+CONSERVED = given(groups, st.booleans(), plans, st.randoms(use_true_random=False))
+REPEATED = given(groups, plans, st.randoms(use_true_random=False))
+
+
+@few(20)
+@CONSERVED
 def test_every_message_ends_in_one_place_once(
     tmp_path_factory: pytest.TempPathFactory,
     chosen: frozenset[str],
@@ -225,40 +329,42 @@ def test_every_message_ends_in_one_place_once(
     plan: list[tuple[int, str, int]],
     chance: Random,
 ) -> None:
-    folder = tmp_path_factory.mktemp("lake")
-    run = Run(folder, catalog(chosen, min(chosen) if double else None), dedupe=False)
-    lines = stream(chance, sum(size for size, _, _ in plan))
-    first = 0
-    for batch, (size, fault, parts) in enumerate(plan):
-        run.land(lines[first : first + size], first, batch, fault, parts)
-        first += size
-    assert places(folder) == Counter(f"{number}+0" for number in range(len(lines)))
-    ledger = batches.batches(Storage.open(str(folder)))
-    assert ledger["batch"].to_pylist() == list(range(len(plan)))
-    assert sum(ledger["read"].to_pylist()) == len(lines)
-    assert ledger["read"].to_pylist() == [size for size, _, _ in plan]
-    shutil.rmtree(folder)
+    check_conservation(tmp_path_factory.mktemp("lake"), chosen, double, plan, chance)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
-@given(groups, plans, st.randoms(use_true_random=False))
+@few(10)
+@REPEATED
 def test_what_comes_again_is_counted_and_left_out(
     tmp_path_factory: pytest.TempPathFactory,
     chosen: frozenset[str],
     plan: list[tuple[int, str, int]],
     chance: Random,
 ) -> None:
-    folder = tmp_path_factory.mktemp("lake")
-    run = Run(folder, catalog(chosen, None), dedupe=True)
-    lines = stream(chance, sum(size for size, _, _ in plan))
-    first = 0
-    for batch, (size, fault, parts) in enumerate(plan):
-        again = lines[:first][-5:]  # delivered a second time
-        run.land([*lines[first : first + size], *again], first, batch, fault, parts)
-        first += size
-    ledger = batches.batches(Storage.open(str(folder)))
-    total = {name: sum(ledger[name].to_pylist()) for name in ("read", "landed", "dead", "repeated")}
-    assert total["read"] == total["landed"] + total["dead"] + total["repeated"]
-    found = places(folder)
-    assert sum(found.values()) == total["landed"] + total["dead"]
-    shutil.rmtree(folder)
+    check_repeats(tmp_path_factory.mktemp("lake"), chosen, plan, chance)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@many(600)
+@CONSERVED
+def test_every_one_of_many_streams_is_conserved(
+    tmp_path_factory: pytest.TempPathFactory,
+    chosen: frozenset[str],
+    double: bool,
+    plan: list[tuple[int, str, int]],
+    chance: Random,
+) -> None:
+    check_conservation(tmp_path_factory.mktemp("lake"), chosen, double, plan, chance)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@many(600)
+@REPEATED
+def test_repeats_in_many_streams_are_left_out(
+    tmp_path_factory: pytest.TempPathFactory,
+    chosen: frozenset[str],
+    plan: list[tuple[int, str, int]],
+    chance: Random,
+) -> None:
+    check_repeats(tmp_path_factory.mktemp("lake"), chosen, plan, chance)
