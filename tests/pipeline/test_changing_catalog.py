@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -43,11 +44,11 @@ def document(*names: str, deprecated: str = "") -> bytes:
     return json.dumps({"specversion": "1.0-rc2", "messagegroups": {"orders": group}}).encode()
 
 
-class AfterFirst(Silent):
-    """Does something when the first batch is committed, and keeps the reports."""
+class AfterEach(Silent):
+    """Does something when the first batch is committed, the second ..., and keeps the reports."""
 
-    def __init__(self, deed: Callable[[], object]) -> None:
-        self._deed = deed
+    def __init__(self, *deeds: Callable[[], object]) -> None:
+        self._deeds = list(deeds)
         self.batches: list[BatchReport] = []
         self.events: list[str] = []
 
@@ -56,8 +57,8 @@ class AfterFirst(Silent):
 
     def batch(self, info: JobInfo, report: BatchReport) -> None:
         self.batches.append(report)
-        if len(self.batches) == 1:
-            self._deed()
+        if self._deeds:
+            self._deeds.pop(0)()
 
 
 class Site:
@@ -77,7 +78,7 @@ class Site:
     def land(
         self,
         place: str | Path,
-        observer: AfterFirst,
+        observer: AfterEach,
         *,
         stream: bool = False,
         partition_by: tuple[str, ...] = (),
@@ -107,7 +108,7 @@ def test_a_new_definition_lands_from_the_next_batch_on(tmp_path: Path, spark: Sp
     site = Site(tmp_path)
     catalog = tmp_path / "orders.xreg.json"
     catalog.write_bytes(document("placed"))
-    observer = AfterFirst(lambda: catalog.write_bytes(document("placed", "refunded")))
+    observer = AfterEach(lambda: catalog.write_bytes(document("placed", "refunded")))
     told: list[str] = []
     report = site.land(catalog, observer, grace=0.0, tell=told.append)
     assert [(one.landed, one.dead) for one in observer.batches] == [(1, 1), (2, 0), (2, 0)]
@@ -132,7 +133,7 @@ def test_a_table_that_gains_the_column_of_the_partitions(
     for file in (tmp_path / "inbox").iterdir():
         file.write_text(file.read_text().replace('"source"', '"data": {"shop": "a"}, "source"'))
     catalog.write_text(json.dumps(first))
-    observer = AfterFirst(lambda: catalog.write_text(json.dumps(second)))
+    observer = AfterEach(lambda: catalog.write_text(json.dumps(second)))
     for batches in (3, 0):
         report = site.land(catalog, observer, grace=0.0, partition_by=("shop",))
         assert (report.batches, report.dead) == (batches, 0)
@@ -148,7 +149,7 @@ def test_a_deprecation_is_told_from_the_next_batch_on(tmp_path: Path, spark: Spa
     catalog = tmp_path / "orders.xreg.json"
     both = ("placed", "refunded")
     catalog.write_bytes(document(*both))
-    observer = AfterFirst(lambda: catalog.write_bytes(document(*both, deprecated="placed")))
+    observer = AfterEach(lambda: catalog.write_bytes(document(*both, deprecated="placed")))
     assert site.land(catalog, observer, grace=0.0).landed == 6
     xid = "/messagegroups/orders/messages/placed"
     found = [{name: one.rows for name, one in b.deprecated.items()} for b in observer.batches]
@@ -169,15 +170,45 @@ def test_a_registry_that_stays_away_stops_the_job_and_makes_no_dead_letters(
     base = tmp_path / "registry"
     base.mkdir()
     with serving(base, "--import", str(source)) as served:
-        observer = AfterFirst(served.process.kill)
+        observer = AfterEach(served.process.kill)
         with pytest.raises(PipelineError, match="asked for its catalog"):
             site.land(served.url, observer, grace=0.0)
     assert [(one.landed, one.dead) for one in observer.batches] == [(2, 0)]
     port = served.url.rstrip("/").rpartition(":")[2]
     with serving(base, "--port", port):
-        report = site.land(served.url, AfterFirst(lambda: None), grace=0.0)
+        report = site.land(served.url, AfterEach(), grace=0.0)
     assert (report.read, report.landed, report.dead) == (4, 4, 0)
     assert site.rows() == {"placed": 3, "refunded": 3}
+
+
+def test_a_registry_that_returns_within_the_grace_is_asked_again(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    """Killed after the first batch, back after the second: the third goes by what it says then."""
+    site = Site(tmp_path)
+    source = tmp_path / "orders.xreg.json"
+    source.write_bytes(document("placed", "refunded"))
+    base = tmp_path / "registry"
+    base.mkdir()
+    told: list[str] = []
+    with ExitStack() as servers:
+        served = servers.enter_context(serving(base, "--import", str(source)))
+        port = served.url.rstrip("/").rpartition(":")[2]
+
+        def returned() -> None:
+            again = servers.enter_context(serving(base, "--port", port))
+            again.ok("create", "/messagegroups/orders/messages/shipped", "-d", "{}")
+
+        observer = AfterEach(served.process.kill, returned)
+        report = site.land(served.url, observer, grace=600.0, tell=told.append)
+    assert (report.read, report.landed, report.dead) == (6, 6, 0)
+    first, second, third = (one.catalog for one in observer.batches)
+    assert first == second != third
+    assert [text.partition(":")[0].partition(" after")[0] for text in told] == [
+        "the last catalog goes on for up to 600 s",
+        "the catalog changed",
+        "the catalog is back",
+    ]
 
 
 @pytest.mark.timeout(240)
@@ -188,7 +219,7 @@ def test_a_stream_that_is_silent_stops_too(tmp_path: Path, spark: SparkSession) 
     catalog.write_bytes(document("placed", "refunded"))
     told: list[str] = []
 
-    class Emptied(AfterFirst):
+    class Emptied(AfterEach):
         def batch(self, info: JobInfo, report: BatchReport) -> None:
             self.batches.append(report)
             if len(self.batches) == 3:
@@ -213,7 +244,7 @@ def test_a_definition_that_cannot_be_landed_leaves_the_last_catalog(
     own = {"endpointid": "orders", "messages": {"Placed": {"messageid": "Placed"}}}
     shared["endpoints"] = {"orders": own | {"usage": ["producer"]}}
     told: list[str] = []
-    observer = AfterFirst(lambda: catalog.write_text(json.dumps(shared)))
+    observer = AfterEach(lambda: catalog.write_text(json.dumps(shared)))
     report = site.land(catalog, observer, grace=600.0, tell=told.append)
     assert (report.read, report.landed, report.dead) == (6, 6, 0)
     assert len(told) == 1
@@ -227,7 +258,7 @@ def test_within_the_grace_the_last_catalog_goes_on(tmp_path: Path, spark: SparkS
     catalog = tmp_path / "orders.xreg.json"
     catalog.write_bytes(document("placed", "refunded"))
     told: list[str] = []
-    observer = AfterFirst(lambda: catalog.write_bytes(b'{"messagegroups": '))
+    observer = AfterEach(lambda: catalog.write_bytes(b'{"messagegroups": '))
     report = site.land(catalog, observer, grace=600.0, tell=told.append)
     assert (report.read, report.landed, report.dead) == (6, 6, 0)
     assert len(told) == 1
