@@ -128,6 +128,78 @@ def test_a_message_comes_out_of_a_stream_as_it_was_published(nats: NatsServer, r
     assert found.position == f"{name}/1"
 
 
+async def written(address: str, protocol: bytes) -> None:
+    """Hand the server bytes that no client library would send."""
+    host, _, port = address.removeprefix("nats://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        writer.write(b'CONNECT {"verbose":false,"headers":true}\r\n' + protocol + b"PING\r\n")
+        async with asyncio.timeout(SECONDS):
+            while (answer := await reader.readline()) != b"PONG\r\n":
+                assert answer.startswith(b"INFO"), answer
+    finally:
+        writer.close()
+
+
+def hpub(headers: bytes) -> bytes:
+    return b"HPUB %%s.a %d %d\r\n%s2\r\n" % (len(headers), len(headers) + 1, headers)
+
+
+ODD = {
+    "a-subject-that-is-not-utf8": (
+        b"PUB %s.caf\xe9 1\r\n2\r\n",
+        NatsMessage(subject="%s.caf\ufffd", payload=b"2"),
+    ),
+    "a-reply-that-is-not-utf8": (
+        b"PUB %s.a back.\xff 1\r\n2\r\n",
+        NatsMessage(subject="%s.a", reply_to="back.\ufffd", payload=b"2"),
+    ),
+    "a-status-that-is-not-utf8": (
+        hpub(b"NATS/1.0 \xe9\xe9\r\nA: \xff\r\n\r\n"),
+        NatsMessage(subject="%s.a", headers=(("A", "\ufffd"),), payload=b"2"),
+    ),
+    "a-description-that-is-not-utf8": (
+        hpub(b"NATS/1.0 404 \xe9\r\n\r\n"),
+        NatsMessage(subject="%s.a", payload=b"2"),
+    ),
+    "a-first-line-without-an-end": (
+        hpub(b"NATS/1.0"),
+        NatsMessage(subject="%s.a", payload=b"2"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("odd", "expected"), ODD.values(), ids=ODD)
+def test_a_message_that_no_library_would_send_comes_as_well_as_the_next(
+    nats: NatsServer, odd: bytes, expected: NatsMessage
+):
+    """Where nats-py cannot decode one, it reads no more: all that follows would be lost."""
+    name = unique()
+
+    async def main():
+        async with transport(nats.address, "consumer", subjectfilter=f"{name}.>") as consumer:
+            good = b"PUB %s.b 1\r\n3\r\n" % name.encode()
+            await written(nats.address, odd.replace(b"%s", name.encode()) + good)
+            return [delivery.raw for delivery in await received(consumer, 2)]
+
+    wanted = replace(expected, subject=str(expected.subject).replace("%s", name))
+    assert asyncio.run(main()) == [wanted, NatsMessage(subject=f"{name}.b", payload=b"3")]
+
+
+def test_a_subject_that_is_not_utf8_comes_out_of_a_stream(nats: NatsServer):
+    name = unique()
+
+    async def main():
+        async with (
+            stream(nats.address, name),
+            transport(nats.address, "consumer", subjectfilter=f"{name}.>", jetstream=True) as taken,
+        ):
+            await written(nats.address, b"PUB %s.\xe9 1\r\n2\r\n" % name.encode())
+            return (await received(taken, 1))[0]
+
+    assert asyncio.run(main()).raw == NatsMessage(subject=f"{name}.\ufffd", payload=b"2")
+
+
 def test_drawn_messages_come_as_they_were_published(nats: NatsServer):
     drawn: list[NatsMessage] = []
 

@@ -135,6 +135,22 @@ def test_headers_come_as_they_were_sent(pairs):
     assert size(pairs) == len(wire)
 
 
+@pytest.mark.parametrize(
+    "wire",
+    [
+        pytest.param(b"NATS/1.0 \xe9\xe9\xe9\r\nA: 1\r\n\r\n", id="status"),
+        pytest.param(b"NATS/1.0 404 \xe9\r\nA: 1\r\n\r\n", id="description"),
+        pytest.param(b"NATS/1.0\xe9\r\nA: 1\r\n\r\n", id="version"),
+        pytest.param(b"NATS/1.0", id="no-end"),
+        pytest.param(b"x", id="nothing-known"),
+    ],
+)
+def test_headers_are_read_whatever_their_first_line_says(wire):
+    found = asyncio.run(PatientClient()._process_headers(wire))
+    assert isinstance(found, ReceivedHeaders)
+    assert found.pairs == ((("A", "1"),) if b"A: 1" in wire else ())
+
+
 def test_headers_that_nats_py_adds_are_sent():
     headers = SentHeaders((("a", "1"), ("a", "2")))
     headers["Nats-Expected-Stream"] = "s"
