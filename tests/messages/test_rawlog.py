@@ -180,6 +180,58 @@ def test_a_full_disk_keeps_nothing_of_the_group(tmp_path, monkeypatch):
     assert everything(tmp_path) == lines(0, 14)
 
 
+@pytest.mark.parametrize("undone", ["ftruncate", "lseek"])
+def test_what_cannot_be_undone_is_undone_before_the_next_group(tmp_path, monkeypatch, undone):
+    """Else the next group stands behind half a group, and the mark cuts it short."""
+    working = {name: getattr(os, name) for name in ("fsync", undone)}
+
+    def fail(*_given):
+        raise OSError(5, "Input/output error")
+
+    with RawLogWriter(tmp_path) as log:
+        log.append(lines(0, 2))
+        log.sync()
+        log.append([b"refused"])
+        for name in working:
+            monkeypatch.setattr(os, name, fail)
+        with pytest.raises(RawLogError, match="Input/output error"):
+            log.sync()
+        monkeypatch.setattr(os, "fsync", working["fsync"])
+        log.append([b"refused as well"])
+        with pytest.raises(RawLogError, match="Input/output error"):
+            log.sync()
+        assert everything(tmp_path) == lines(0, 2)
+        monkeypatch.setattr(os, undone, working[undone])
+        log.append(lines(2, 4))
+        assert log.sync() == 4
+        assert everything(tmp_path) == lines(0, 4)
+    filled(tmp_path, 6)
+    assert everything(tmp_path) == lines(0, 6)
+
+
+def test_what_cannot_be_undone_does_not_stay_in_a_full_segment(tmp_path, monkeypatch):
+    working = {name: getattr(os, name) for name in ("pwrite", "ftruncate")}
+
+    def fail(*_given):
+        raise OSError(5, "Input/output error")
+
+    with RawLogWriter(tmp_path, limits=SMALL) as log:
+        log.append(lines(0, 4))
+        log.sync()
+        log.append([b"refused"])
+        for name in working:
+            monkeypatch.setattr(os, name, fail)
+        with pytest.raises(RawLogError, match="Input/output error"):
+            log.sync()
+        for name, real in working.items():
+            monkeypatch.setattr(os, name, real)
+        for number in (4, 5):
+            log.append(lines(number, number + 1))
+            assert log.sync() == number + 1
+    assert everything(tmp_path) == lines(0, 6)
+    assert segment_path(tmp_path, 0).read_bytes() == b"".join(b"%s\n" % x for x in lines(0, 5))
+
+
 def next_descriptor(path: Path) -> int:
     """The least number that no open file has."""
     handle = os.open(path, os.O_RDONLY)

@@ -55,6 +55,7 @@ class RawLogWriter:
         self._held: list[bytes] = []
         self._lock = self._file = self._times = self._mark = -1
         self._segment = self._size = self._number = 0
+        self._torn = False  # whether something may stand behind the last group
 
     def __enter__(self) -> Self:
         try:
@@ -102,15 +103,19 @@ class RawLogWriter:
         if data.count(b"\n") != len(lines) or b"\0" in data:
             raise RawLogError(str(self.folder), "a line has a line end or a null character in it")
         try:
+            self._mend()
             if self._is_full():
                 self._begin(self._number)
             _write_all(self._times, time_record(self._number, int(self._clock() * 1e6)))
+            self._torn = True
             _write_all(self._file, data)
             os.fsync(self._file)
             self._note(self._number + len(lines), self._size + len(data))
         except OSError as error:
-            self._undo()
+            with suppress(OSError):  # what fails is tried again before anything is written
+                self._mend()
             raise self._failed(error) from None
+        self._torn = False
         self.syncs += 1
         return self._number
 
@@ -215,11 +220,12 @@ class RawLogWriter:
         os.pwrite(self._mark, Mark(number=number, segment=self._segment, size=size).write(), 0)
         self._number, self._size = number, size
 
-    def _undo(self) -> None:
-        """Leave the segment as it was: a half written group is nobody's."""
-        with suppress(OSError):
+    def _mend(self) -> None:
+        """Leave the segment as it was: a half written group is nobody's, and hides the next."""
+        if self._torn:
             os.ftruncate(self._file, self._size)
             os.lseek(self._file, self._size, os.SEEK_SET)
+            self._torn = False
 
     def _failed(self, error: OSError) -> RawLogError:
         told = f"cannot be written: {error.strerror or error}"
