@@ -212,3 +212,57 @@ def test_a_server_that_says_nothing(scheme, monkeypatch):
         with pytest.raises(TransportError, match=f"{scheme}://127.0.0.1:{port}: "):
             asyncio.run(main(port))
         gc.collect()
+
+
+async def _careless_broker(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, topic: bytes, version: str
+) -> bytes:
+    """One session with a broker that does not look at topics; what it hears after a message."""
+    none = b"" if version == "3.1.1" else b"\0"  # of properties
+
+    async def heard() -> bytes:
+        _, length = await reader.readexactly(2)
+        return await reader.readexactly(length)
+
+    def send(kind: int, packet: bytes) -> None:
+        writer.write(bytes([kind, len(packet)]) + packet)
+
+    await heard()
+    send(0x20, b"\0\0" + none)
+    send(0x90, (await heard())[:2] + none + b"\1")
+    send(0x32, len(topic).to_bytes(2) + topic + b"\0\7" + none + b"{}")
+    return await reader.readexactly(4)
+
+
+@pytest.mark.parametrize("version", ["3.1.1", "5.0"])
+@pytest.mark.parametrize(
+    ("topic", "read"),
+    [
+        pytest.param(b"shops/caf\xe9", "shops/caf\ufffd", id="latin-1"),
+        pytest.param(b"\xff", "\ufffd", id="no-letter"),
+        pytest.param("größe/🎈".encode(), "größe/🎈", id="utf-8"),
+    ],
+)
+def test_a_topic_is_read_whatever_it_is(topic, read, version):
+    """Mosquitto refuses such a topic; a broker that lets it through sends it until it is taken."""
+
+    async def main():
+        said: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            said.set_result(await _careless_broker(reader, writer, topic, version))
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            found = connection(protocol=f"MQTT/{version}", address=f"mqtt://127.0.0.1:{port}")
+            async with asyncio.timeout(10), MqttTransport(found) as consumer:
+                deliveries = consumer.consume()
+                delivery = await anext(deliveries)
+                await delivery.ack()
+                await deliveries.aclose()
+                return delivery.raw, await said
+
+    raw, said = asyncio.run(main())
+    assert raw == MqttPublish(topic_name=read, qos=1, retain=False, payload=b"{}", version=version)
+    assert said == b"\x40\x02\0\7"

@@ -56,11 +56,12 @@ def topic(endpoint: str, given: str) -> str:
 
 
 def received(message: MQTTMessage, version: str) -> MqttPublish:
-    """A packet as it came; a payload without a byte is none."""
+    """A packet as it came, also by a topic that is not UTF-8; a payload without a byte is none."""
     own = message.properties if version == "5.0" else None
     known: dict[str, Any] = {name: getattr(own, told, None) for name, told in _NAMES.items()}
     return MqttPublish(
-        topic_name=message.topic,
+        # paho's own property raises: the packet would break every session that it comes to.
+        topic_name=bytes(message._topic).decode(errors="replace"),
         qos=message.qos,
         retain=bool(message.retain),
         user_properties=tuple(getattr(own, "UserProperty", ())),
