@@ -113,6 +113,24 @@ def test_a_folder_that_is_a_pattern_is_refused(tmp_path: Path, name: str) -> Non
         check_folder(str(tmp_path / name))
 
 
+def test_a_folder_below_a_pattern_is_refused_however_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a[1]" / "inbox").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "a[1]" / "inbox")
+    monkeypatch.chdir(tmp_path / "a[1]")
+    for name in ("inbox", ".", "../link"):
+        with pytest.raises(UsageError, match=r"a\[1\].*pattern.*rename the folder that has"):
+            check_folder(name)
+
+
+def test_a_link_with_the_name_of_a_pattern_is_read(tmp_path: Path) -> None:
+    """Spark is given the folder that it leads to."""
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "a[1]").symlink_to(tmp_path / "inbox")
+    check_folder(str(tmp_path / "a[1]"))
+
+
 def test_an_option_that_says_neither_is_refused(tmp_path: Path) -> None:
     settings = LandSettings(source="files", warehouse="w", source_options={"on_loss": "yes"})
     with pytest.raises(UsageError, match="on_loss is 'yes': write fail or continue"):

@@ -127,5 +127,8 @@ def check_folder(folder: str) -> None:
         return
     if not Path(folder).is_dir():
         raise UsageError(f"there is no folder {folder!r}", "--from files:DIR names a folder")
-    if set(folder) & set("*?[]{}\\"):
-        raise UsageError(f"Spark would read {folder!r} as a pattern", "rename the folder")
+    # Spark is given the full path, so a folder above may be what it takes for a pattern.
+    path = str(Path(folder).resolve())
+    if set(path) & set("*?[]{}\\"):
+        told = f"Spark would read {path!r} as a pattern"
+        raise UsageError(told, "rename the folder that has one of *?[]{}\\ in its name")
