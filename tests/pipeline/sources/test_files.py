@@ -215,6 +215,29 @@ def test_a_run_that_was_overtaken_lists_no_more(tmp_path: Path) -> None:
     assert planned(stored(tmp_path), 0, 1) == [["a.jsonl"]]
 
 
+@pytest.mark.parametrize(
+    "draft",
+    [
+        pytest.param(b"", id="nothing-yet"),
+        pytest.param(b'[["b.jsonl",3],["c.js', id="half"),
+        pytest.param(b'[["b.jsonl",1]]', id="whole"),
+    ],
+)
+def test_a_list_whose_writer_was_killed_is_written_anew(tmp_path: Path, draft: bytes) -> None:
+    """A local checkpoint is written by a draft and a rename; the draft counts for nothing."""
+    folder = Storage.open(str(tmp_path / "in"))
+    folder.write("a.jsonl", b"1")
+    assert stored(tmp_path).latestOffset({"files": 0}, ReadAllAvailable()) == {"files": 1}
+    folder.write("b.jsonl", b"2")
+    lists = tmp_path / "checkpoint" / "heraldry" / "files"
+    (lists / "000000000001.json.draft").write_bytes(draft)
+    for _ in range(2):
+        again = stored(tmp_path)
+        assert again.latestOffset({"files": 0}, ReadAllAvailable()) == {"files": 2}
+        assert [name for part in planned(again, 0, 2) for name in part] == ["a.jsonl", "b.jsonl"]
+    assert sorted(one.name for one in lists.iterdir()) == ["000000000000.json", "000000000001.json"]
+
+
 Read = tuple[str, str, bytes]
 
 

@@ -44,6 +44,8 @@ class FileLog:
         self._folder, self._kept, self._path = folder, kept, path
         self.files: list[LoggedFile] = []
         for name in kept.names(path):
+            if not name.endswith(".json"):
+                continue  # a draft: whoever wrote it was killed, and its files are new again
             data = kept.read(f"{path}/{name}") or b"[]"
             self.files += msgspec.json.decode(data, type=list[LoggedFile])
         self._seen = {file.path for file in self.files}
