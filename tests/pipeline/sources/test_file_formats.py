@@ -161,6 +161,48 @@ def test_json_that_breaks_off(tmp_path: Path, content: bytes, good: int, told: s
     assert told in reason(found[-1])
 
 
+DEEP = {
+    "records": b'{"x":' * 1500 + b"1" + b"}" * 1500,
+    "arrays": b"[" * 100_000 + b"]" * 100_000,
+    "both": b'[{"x":' * 1000 + b"[{}, {}]" + b"}]" * 1000,
+    "brackets in strings": b"[" * 1500 + b'"]]}\\"]}", "\\\\", {"]": "["}' + b"]" * 1500,
+    "line breaks": b"[\n" * 1500 + b"]\r\n" * 1499 + b"]",
+}
+
+
+@pytest.mark.parametrize("text", ["[1, %s,\n2]", "[%s]", "1 %s\n2"])
+@pytest.mark.parametrize("deep", DEEP.values(), ids=DEEP)
+def test_a_value_that_is_nested_too_deep_costs_itself_alone(
+    tmp_path: Path, deep: bytes, text: str
+) -> None:
+    (tmp_path / "a.json").write_bytes(text.encode().replace(b"%s", deep))
+    flat = deep.translate(bytes.maketrans(b"\r\n", b"  "))
+    found = values(tmp_path / "a.json")
+    assert found == ([b"1", flat, b"2"] if "1" in text else [flat])
+    with pytest.raises(MessageError, match="depth"):
+        lines.read(flat)
+
+
+def test_many_values_that_are_nested_too_deep_are_read_in_one_go() -> None:
+    value = b"[" * 2000 + b"]" * 2000
+    assert list(read_values(b"[" + b",".join([value] * 2000) + b"]")) == [value] * 2000
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        pytest.param(b"]" * 1999, id="a bracket is missing"),
+        pytest.param(b'"' + b'\\"' * 500_000, id="a string does not end"),
+        pytest.param(b'"\\', id="an escape does not end"),
+    ],
+)
+def test_a_deep_value_that_does_not_end_is_the_rest_of_the_file(tail: bytes) -> None:
+    found = read_values(b"[1, " + b"[" * 2000 + tail)
+    assert next(found) == b"1"
+    with pytest.raises(MessageError, match="is not JSON at character 4"):
+        next(found)
+
+
 @given(st.lists(events("structured"), max_size=5), st.booleans())
 def test_a_batch_of_events(found: list[Message], pretty: bool) -> None:
     batch = json_format.write_batch(found)

@@ -14,6 +14,8 @@ LIMIT = 512 * 1024 * 1024
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _BREAKS = str.maketrans("\r\n", "  ")
+# Brackets in a row, and strings whole, so that those in them do not count.
+_BRACKETS = re.compile(r'[\[{]++|[\]}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 # Only told where a value ends: its numbers need not be made.
 _end_of = JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).raw_decode
 
@@ -30,8 +32,10 @@ def read_values(data: bytes) -> Iterator[bytes]:
     while at < len(text) and not (inside and text[at] == "]"):
         try:
             end = _end_of(text, at)[1]
-        except (JSONDecodeError, RecursionError) as error:
+        except JSONDecodeError as error:
             raise _broken(f"is not JSON at character {at}") from error
+        except RecursionError:
+            end = _end_of_deep(text, at)
         # In JSON line ends stand between values only.
         yield text[at:end].translate(_BREAKS).encode()
         at = _after_space(text, end)
@@ -43,6 +47,20 @@ def read_values(data: bytes) -> Iterator[bytes]:
         raise _broken("is an array that does not end")
     if inside and _after_space(text, at + 1) != len(text):
         raise _broken("goes on behind the array")
+
+
+def _end_of_deep(text: str, at: int) -> int:
+    """Where a value ends that is nested too deep to be parsed; the judge refuses that one alone."""
+    depth = 0
+    for found in _BRACKETS.finditer(text, at):
+        first, length = text[found.start()], found.end() - found.start()
+        if first in "[{":
+            depth += length
+        elif first != '"':
+            if length >= depth:
+                return found.start() + depth
+            depth -= length
+    raise _broken(f"is not JSON at character {at}")
 
 
 def _after_space(text: str, at: int) -> int:
