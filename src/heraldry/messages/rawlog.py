@@ -28,6 +28,8 @@ MARK = "end"
 """The file that says how much is durable; written after every sync."""
 SOURCE = "source"
 """The file that says whose messages these are, where there is one source."""
+NAME = "name"
+"""The file with the name that is the log's own."""
 READERS = "readers"
 
 _SUFFIX = ".jsonl"
@@ -65,6 +67,7 @@ class Mark:
 
 _MARK_LENGTH = len(Mark().write())
 _MEND = "begin its heraldry intake first: it mends what a power cut has left"
+_ANEW = "it was begun anew: so must the job"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,10 +129,17 @@ class RawLog:
 
     def source(self) -> str | None:
         """Whose messages these are, where the writer has said it."""
-        try:
-            return (self.folder / SOURCE).read_text().strip()
-        except FileNotFoundError:
-            return None
+        return self._said(SOURCE)
+
+    def name(self) -> str | None:
+        """The name that its first writer gave it, and no other log has; None before that."""
+        return self._said(NAME)
+
+    def check_name(self, name: str) -> None:
+        """RawLogError where this is not the log of a name: its numbers are those of others."""
+        if self.name() != name:
+            told = f"is not the log {name}, which was read before"
+            raise RawLogError(str(self.folder), told, _ANEW)
 
     def read(self, begin: int, end: int) -> Iterator[bytes]:
         """The messages of a range, in order; RawLogError where some are not there."""
@@ -138,8 +148,10 @@ class RawLog:
 
     def pieces(self, begin: int, end: int, size: int | None = None) -> list[Piece]:
         """A range in pieces of about ``size`` bytes; without it one for each segment."""
-        if begin >= end:
+        if begin == end:
             return []
+        if begin > end:
+            raise _gone(str(self.folder), end)
         mark, known = read_mark(self.folder), segments(self.folder)
         if end > mark.number:
             raise self.ended(end, f"has {mark.number} messages, and not yet {end}")
@@ -215,7 +227,7 @@ class RawLog:
         What was read was flushed before, the mark was not: after a power cut the messages are
         there, and only whoever opens the log to write counts them again.
         """
-        advice = "it was begun anew: so must the job"
+        advice = _ANEW
         last = segments(self.folder)[-1:]
         if last:
             with segment_path(self.folder, last[0]).open("rb", buffering=0) as handle:
@@ -233,6 +245,12 @@ class RawLog:
             path = segment_path(self.folder, first)
             path.unlink(missing_ok=True)
             times_path(path).unlink(missing_ok=True)
+
+    def _said(self, name: str) -> str | None:
+        try:
+            return (self.folder / name).read_text().strip()
+        except FileNotFoundError:
+            return None
 
     def _reader(self, name: str) -> Reader:
         path = self.folder / READERS / name

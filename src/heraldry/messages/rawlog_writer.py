@@ -19,11 +19,11 @@ from types import TracebackType
 from typing import Self
 
 from heraldry.errors import RawLogError
-from heraldry.messages.rawlog import MARK, SOURCE, Mark, segment_path, segments, whole_lines
+from heraldry.messages.rawlog import MARK, NAME, SOURCE, Mark, segment_path, segments, whole_lines
 from heraldry.messages.rawlog_times import time_record, times_path, whole_records
 from heraldry.messages.source_url import normal_source
 
-_LOCK, _NAME = "lock", "name"
+_LOCK = "lock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class RawLogWriter:
     @property
     def name(self) -> str:
         """A short name that is this log's own, on whatever machine: made once, at random."""
-        return (self.folder / _NAME).read_text().strip()
+        return (self.folder / NAME).read_text().strip()
 
     @property
     def end(self) -> int:
@@ -146,8 +146,8 @@ class RawLogWriter:
 
     def _own(self) -> None:
         """Give a new log its name, and refuse one that holds the messages of another source."""
-        if not (self.folder / _NAME).exists():
-            self._write_once(_NAME, uuid.uuid4().hex[:12])
+        if not (self.folder / NAME).exists():
+            self._write_once(NAME, uuid.uuid4().hex[:12])
         if self._source is None:
             return
         path = self.folder / SOURCE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
-from heraldry.errors import RawLogError, UsageError
+from heraldry.errors import RawLogError, TransportError, UsageError
 from heraldry.messages.rawlog import RawLog, segments
 from heraldry.messages.rawlog_writer import RawLogWriter, SegmentLimits
 from heraldry.model.endpoint import Endpoint
 from heraldry.model.xid import Xid
-from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.ledger import Ledger, Manifest
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.intake import IntakeSource
 from heraldry.pipeline.sources.raw_log import (
@@ -45,7 +46,7 @@ def fill(folder: Path, count: int, source: str | None = None) -> None:
 
 def stream(folder: Path, **options: str) -> RawLogStreamReader:
     given = {"folder": str(folder), "reader": "r", "limit": "250", "parts": "2"} | options
-    return RawLogStreamReader(given)
+    return RawLogStreamReader({"checkpoint": f"{folder}-{given['reader']}"} | given)
 
 
 def rows(reader: RawLogStreamReader, begin: int, end: int) -> list[tuple[int, bytes]]:
@@ -198,6 +199,108 @@ def test_a_log_that_was_begun_anew_stops_the_job(tmp_path):
         stream(tmp_path).latestOffset({"number": 11}, ReadAllAvailable())
 
 
+ANEW = r"is not the log \w{12}, which was read before \(it was begun anew: so must the job\)"
+
+
+def begun_anew(tmp_path: Path, count: int) -> tuple[Path, RawLogStreamReader]:
+    """A job has read 500 messages; its next run finds another log, of so many."""
+    old, new, checkpoint = tmp_path / "old", tmp_path / "new", str(tmp_path / "ck")
+    fill(old, 500)
+    first = stream(old, checkpoint=checkpoint)
+    assert first.initialOffset() == {"number": 0}
+    assert first.latestOffset({"number": 0}, ReadAllAvailable()) == {"number": 500}
+    fill(new, count)
+    return new, stream(new, checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize("count", [0, 400, 500, 600], ids=["empty", "shorter", "same", "longer"])
+def test_another_log_stops_the_job_however_long_it_is(tmp_path, count):
+    """Else its first messages would be skipped, as read, and then be removed."""
+    _, second = begun_anew(tmp_path, count)
+    with pytest.raises(RawLogError, match=ANEW):
+        second.latestOffset({"number": 500}, ReadAllAvailable())
+
+
+def test_another_log_stops_a_batch_that_is_read_again(tmp_path):
+    """Spark then asks for its pieces at once; where it is the first one, for its begin as well."""
+    new, second = begun_anew(tmp_path, 600)
+    with pytest.raises(RawLogError, match=ANEW):
+        second.partitions({"number": 0}, {"number": 500})
+    with pytest.raises(RawLogError, match=ANEW):
+        second.initialOffset()
+    assert RawLog(new).slowest() is None
+
+
+def test_another_log_amid_a_run_stops_the_job(tmp_path):
+    fill(tmp_path / "log", 500)
+    reader = stream(tmp_path / "log")
+    assert reader.latestOffset(reader.initialOffset(), ReadMaxRows(250)) == {"number": 250}
+    (tmp_path / "log").rename(tmp_path / "lost")
+    fill(tmp_path / "log", 600)
+    with pytest.raises(RawLogError, match=ANEW):
+        reader.latestOffset({"number": 250}, ReadMaxRows(250))
+
+
+def test_another_log_is_told_before_spark_starts(tmp_path):
+    new, _ = begun_anew(tmp_path, 600)
+    source = RawLogSource(str(new), SETTINGS, str(tmp_path / "ck"))
+    with pytest.raises(RawLogError, match=ANEW), source.open():
+        pass
+
+
+def test_a_log_that_was_moved_is_the_same(tmp_path):
+    fill(tmp_path / "old", 500)
+    checkpoint = str(tmp_path / "ck")
+    stream(tmp_path / "old", checkpoint=checkpoint).initialOffset()
+    (tmp_path / "old").rename(tmp_path / "new")
+    moved = stream(tmp_path / "new", checkpoint=checkpoint)
+    assert moved.latestOffset({"number": 0}, ReadAllAvailable()) == {"number": 500}
+
+
+def test_a_log_that_has_not_begun_has_no_name_yet(tmp_path):
+    (tmp_path / "log").mkdir()
+    reader = stream(tmp_path / "log")
+    assert reader.latestOffset(reader.initialOffset(), ReadAllAvailable()) == {"number": 0}
+    fill(tmp_path / "log", 9)
+    assert reader.latestOffset({"number": 0}, ReadAllAvailable()) == {"number": 9}
+    (tmp_path / "log").rename(tmp_path / "lost")
+    fill(tmp_path / "log", 20)
+    with pytest.raises(RawLogError, match=ANEW):
+        reader.latestOffset({"number": 9}, ReadAllAvailable())
+
+
+def test_a_job_of_an_earlier_version_takes_the_log_that_is_long_enough(tmp_path):
+    """It has kept no name: a log that is too short is not taken for the one that it read."""
+    checkpoint = str(tmp_path / "ck")
+    fill(tmp_path / "anew", 10)
+    fill(tmp_path / "log", 500)
+    with pytest.raises(RawLogError, match="has 10 messages, but 450 were read"):
+        stream(tmp_path / "anew", checkpoint=checkpoint).latestOffset(
+            {"number": 450}, ReadAllAvailable()
+        )
+    good = stream(tmp_path / "log", checkpoint=checkpoint)
+    assert good.latestOffset({"number": 450}, ReadAllAvailable()) == {"number": 500}
+    fill(tmp_path / "anew", 600)
+    with pytest.raises(RawLogError, match=ANEW):
+        stream(tmp_path / "anew", checkpoint=checkpoint).latestOffset(
+            {"number": 500}, ReadAllAvailable()
+        )
+
+
+def test_what_goes_before_the_first_batch_is_done_is_missed(tmp_path):
+    """Spark asks for the begin again: the first batch was planned from 0 on."""
+    fill(tmp_path, 500)
+    assert stream(tmp_path).initialOffset() == {"number": 0}
+    (tmp_path / "readers" / "r").unlink()
+    RawLog(tmp_path).purge(300)
+    again = stream(tmp_path)
+    assert again.initialOffset() == {"number": 0}
+    with pytest.raises(RawLogError, match="the messages from 0 on are not there any more"):
+        again.partitions({"number": 0}, {"number": 250})
+    with pytest.raises(RawLogError, match="the messages from 250 on are not there any more"):
+        again.partitions({"number": 300}, {"number": 250})
+
+
 def test_a_log_whose_mark_a_power_cut_took_waits_for_its_intake(tmp_path):
     """The messages are there: to begin anew would land them twice."""
     fill(tmp_path, 300)
@@ -269,6 +372,30 @@ def test_intake_refuses_what_cannot_be(tmp_path):
     settings = LandSettings(source="", warehouse="", source_options={"idle": "soon"})
     with pytest.raises(UsageError, match="idle is 'soon'"):
         IntakeSource(mqtt, settings, str(tmp_path))
+
+
+MQTT = endpoint("MQTT/5.0", "mqtt://127.0.0.1:9", topicfilter="a")  # nobody is there
+
+
+def test_nothing_is_taken_into_another_log(tmp_path):
+    checkpoint, settings = str(tmp_path / "ck"), replace(SETTINGS, raw_log=str(tmp_path / "old"))
+    with pytest.raises(TransportError), IntakeSource(MQTT, settings, checkpoint).open():
+        pass
+    (name,) = (tmp_path / "ck").glob("heraldry/raw_log")
+    assert name.read_text() == RawLog(tmp_path / "old").name()
+    settings = replace(SETTINGS, raw_log=str(tmp_path / "new"))
+    with pytest.raises(RawLogError, match=ANEW), IntakeSource(MQTT, settings, checkpoint).open():
+        pass
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_an_intake_of_an_earlier_version_keeps_the_name_when_it_reads(tmp_path):
+    checkpoint, settings = str(tmp_path / "ck"), replace(SETTINGS, raw_log=str(tmp_path / "log"))
+    ledger = Ledger.open(checkpoint)
+    ledger.prepare(Manifest(batch=0, files=(), tables={}))
+    with pytest.raises(TransportError), IntakeSource(MQTT, settings, checkpoint).open():
+        pass
+    assert not (tmp_path / "ck" / "heraldry" / "raw_log").exists()
 
 
 def landed(spark: SparkSession, source: RawLogSource, checkpoint: Path) -> list[list[int]]:

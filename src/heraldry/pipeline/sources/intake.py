@@ -16,6 +16,7 @@ from heraldry.messages.intake_connection import intake_connection, intake_endpoi
 from heraldry.messages.rawlog_writer import RawLogWriter
 from heraldry.model.endpoint import Endpoint
 from heraldry.model.formats import protocol_family
+from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.raw_log import RawLogSource
 from heraldry.pipeline.sources.source import Guarantee, Tell, unheard
@@ -57,6 +58,8 @@ class IntakeSource(RawLogSource):
         self.guarantee = GUARANTEES[protocol_family(endpoint.protocol)[0]]
         self.name = intake_name(endpoint)
         self._stream = settings.stream
+        ledger = Ledger.find(checkpoint)
+        self._is_new = ledger is None or ledger.last is None
 
     def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
         """Take messages in: as long as the job streams, else what comes within bounds."""
@@ -64,7 +67,10 @@ class IntakeSource(RawLogSource):
 
     @contextmanager
     def _taking(self, tell: Tell) -> Iterator[None]:
+        self._one.check()  # before a message goes into a log that this job cannot land
         with RawLogWriter(self._log.folder, source=self.name) as log:
+            if self._is_new:
+                self._one.keep()
             connection = intake_connection(self._endpoint, log.name)
             with Intake(connection, log, on_event=tell) as intake:
                 if self._stream:

@@ -26,6 +26,7 @@ from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.lines import Lines
+from heraldry.pipeline.sources.remembered import Remembered
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 FORMAT = "heraldry_raw_log"
 SCHEMA = "value binary, position bigint, taken timestamp"
+NAME, BEGIN = "raw_log", "raw_log_begin"
+"""What a job remembers the name of its log as, and the number that it began with."""
 
 _ARROW = pa.schema(
     [("value", pa.binary()), ("position", pa.int64()), ("taken", pa.timestamp("us", "UTC"))]
@@ -41,6 +44,29 @@ _ARROW = pa.schema(
 _BATCH = 1_000_000
 _ROWS = 10_000
 _SMALLEST, _LARGEST = 1024 * 1024, 64 * 1024 * 1024
+
+
+class OneLog:
+    """A job reads one log for ever: in another one, its numbers are those of other messages.
+
+    The checkpoint keeps the name of the log. Earlier versions kept none: then it is the log that
+    is there, once that is seen to be as long as what was read.
+    """
+
+    def __init__(self, log: RawLog, place: str) -> None:
+        self._log, self._kept = log, Remembered.of(place, NAME)
+        self._name: str | None = None
+
+    def check(self) -> None:
+        """RawLogError where the log is not the one that the job has read."""
+        self._name = self._name or self._kept.find()
+        if self._name is not None:
+            self._log.check_name(self._name)
+
+    def keep(self) -> None:
+        """From now on it is this log, where it has begun and there was none before."""
+        if self._name is None and (name := self._log.name()) is not None:
+            self._name = self._kept.keep(name)
 
 
 class RawLogSource:
@@ -62,6 +88,8 @@ class RawLogSource:
         self._log = RawLog(folder)
         self._limit = settings.max_per_batch or _BATCH
         self._reader, self._place = self._named(checkpoint)
+        self._checkpoint = Storage.open(checkpoint).url
+        self._one = OneLog(self._log, checkpoint)
         # Whether it is read as a log or by way of one: its rows come from the same place.
         self.name = normal_source(self._log.source() or f"raw-log:{self._log.folder}")
 
@@ -77,7 +105,8 @@ class RawLogSource:
         return name, place
 
     def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
-        """A log needs nothing to be held."""
+        """A log needs nothing to be held; RawLogError where it is another than before."""
+        self._one.check()
         return nullcontext()
 
     def read(self, spark: SparkSession) -> DataFrame:
@@ -88,6 +117,7 @@ class RawLogSource:
             .option("folder", str(self._log.folder))
             .option("reader", self._reader)
             .option("place", self._place)
+            .option("checkpoint", self._checkpoint)
             .option("limit", str(self._limit))
             .option("parts", str(_cores(spark)))
             .load()
@@ -153,13 +183,20 @@ class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Mapping[str, str]) -> None:
         self._log = RawLog(options["folder"])
         self._reader, self._place = options["reader"], options.get("place")
+        self._one = OneLog(self._log, options["checkpoint"])
+        self._begin = Remembered.of(options["checkpoint"], BEGIN)
         self._limit, self._parts = int(options["limit"]), int(options["parts"])
         self._target: int | None = None
         self._read = -1
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        """The first message that is there; from now on none is removed that is needed here."""
-        begin = self._log.begin()
+        """The first message that was there; from then on none is removed that is needed here.
+
+        Spark asks again until a batch is done: what has gone meanwhile is missed.
+        """
+        self._one.check()
+        self._one.keep()
+        begin = int(self._begin.keep(str(self._log.begin())))
         self._log.advance(self._reader, begin, begin, self._place)
         return {"number": begin}
 
@@ -173,10 +210,12 @@ class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         """How far the next batch goes."""
+        self._one.check()
         begin, end = start["number"], self._log.end()
         if end < begin:
             told = f"has {end} messages, but {begin} were read from it"
             raise self._log.ended(begin, told)
+        self._one.keep()
         if begin != self._read:  # the batch before this one is done
             self._read = begin
             done = self._log.progress(self._reader)[0]
@@ -192,7 +231,8 @@ class RawLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"number": self._log.end()}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
-        """As many pieces as there are cores, within bounds."""
+        """As many pieces as there are cores, within bounds; also of a batch of the last run."""
+        self._one.check()
         begin, stop = start["number"], end["number"]
         whole = sum(piece.end - piece.begin for piece in self._log.pieces(begin, stop))
         size = min(max(whole // self._parts + 1, _SMALLEST), _LARGEST)
