@@ -23,6 +23,7 @@ from heraldry.messages.rawlog import RawLog
 from heraldry.messages.rawlog_writer import RawLogWriter
 from heraldry.messages.transports.transport import Connection, Delivery, Transport
 from heraldry.messages.transports.transport_table import open_transport
+from heraldry.model.formats import protocol_family
 
 OnEvent = Callable[[str], None]
 
@@ -42,7 +43,8 @@ class Intake:
     """Takes messages in until it is stopped, over one connection after the other.
 
     A connection that cannot be made at the start is an error; one that is lost is made again for
-    ever, and so is a log that cannot be written: meanwhile the source keeps its messages.
+    ever. Where the log cannot be written, nothing is acknowledged: what came from a broker is held
+    and written as soon as it can be, senders over HTTP are told to come again.
     ``failure`` says what is wrong just now. ``on_event`` is called from the intake's thread.
     """
 
@@ -65,6 +67,9 @@ class Intake:
         self._first: float | None = None
         self._is_full = False
         self._rated = (self._last, 0)
+        self._answers = protocol_family(connection.endpoint.protocol)[0] == "HTTP"
+        self._unwritten: str | None = None
+        self._patience = _PAUSE
         self._opened = threading.Event()
         self._refused: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name="heraldry-intake", daemon=True)
@@ -147,7 +152,8 @@ class Intake:
                 if not self._opened.is_set():
                     raise
                 self.failure = error
-                self._on_event(f"intake: {_told(error)}")
+                if _told(error) != self._unwritten:
+                    self._on_event(f"intake: {_told(error)}")
                 pause = _PAUSE if self.taken > before else min(pause * 2, _LONGEST_PAUSE)
                 await self._wait(pause)
 
@@ -155,7 +161,7 @@ class Intake:
         """One connection, until it is lost or we are to stop."""
         async with open_transport(self._connection) as transport:
             self._connected()
-            commit: GroupCommit[Delivery] = GroupCommit(self._log, self._settle)
+            commit: GroupCommit[Delivery] = GroupCommit(self._log, self._settle, self._again)
             taking = asyncio.create_task(self._take(transport, commit))
             writing = asyncio.create_task(commit.run())
             stopping = asyncio.create_task(self._stopping.wait())
@@ -183,11 +189,28 @@ class Intake:
                 if self.taken % _LOOK_EVERY == 0:
                     await self._readers()
 
+    def _again(self, failure: RawLogError) -> float | None:
+        """When to write what is held once more; None where its senders wait for an answer.
+
+        A broker that had to send it again would count that, and drop it in the end.
+        """
+        if self._answers:
+            return None
+        self.failure = failure
+        if _told(failure) != self._unwritten:
+            self._unwritten = _told(failure)
+            self._on_event(f"intake: {self._unwritten}")
+        pause, self._patience = self._patience, min(self._patience * 2, _LONGEST_PAUSE)
+        return pause
+
     async def _settle(self, deliveries: Sequence[Delivery], failure: RawLogError | None) -> None:
         """Acknowledge what is durable; else break off, so that the source sends it again."""
         self.failure = failure
         if failure is not None:
             raise failure
+        if self._unwritten is not None:
+            self._unwritten, self._patience = None, _PAUSE
+            self._on_event("intake: the log can be written again")
         for delivery in deliveries:
             await delivery.ack()
 
