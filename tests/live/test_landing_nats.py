@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,9 @@ from heraldry.messages.message import Message
 from heraldry.messages.protocols import nats as protocol
 from heraldry.messages.rawlog import RawLog
 from heraldry.messages.source_url import endpoint_of_url
+from heraldry.messages.transports.nats_range import AGAIN_SECONDS, RangeReader, Stored
 from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources import jetstream
 from heraldry.pipeline.sources.jetstream import JetStreamReader, JetStreamSource, Range
 from heraldry.pipeline.sources.opening import open_source
 from tests.live.intake_process import intake, tokens, url_of
@@ -208,6 +210,60 @@ def test_what_is_deleted_amid_a_part_is_not_waited_for(nats: NatsServer) -> None
     assert len(next(batches)) == 6000
     change(nats.address, "DELETED", delete=range(6001, 6101))
     assert list(batches) == []
+
+
+class Lagging(RangeReader):
+    """Reads like a replica that has 990 messages as yet, so many times; the leader has all."""
+
+    times = 0
+
+    async def _pulled(self, consumer: str, end: int) -> AsyncGenerator[list[Stored]]:
+        Lagging.times -= 1
+        has = 990 if Lagging.times >= 0 else end
+        async for some in super()._pulled(consumer, min(has, end)):
+            yield [one for one in some if one.sequence <= has]
+
+
+@pytest.mark.parametrize(
+    ("stream", "subject", "begin"),
+    [("LAG-ALL", "", 1), ("LAG-REST", "", 995), ("LAG-SOME", "?subject=LAG-SOME.*", 1)],
+    ids=["all", "nothing there yet", "of a subject"],
+)
+def test_a_replica_that_lags_behind_is_waited_for(
+    nats: NatsServer, monkeypatch: pytest.MonkeyPatch, stream: str, subject: str, begin: int
+) -> None:
+    """It ends where the stream does not: what the leader has beyond that is to come."""
+    fill(nats.address, stream, numbered(1000))
+    monkeypatch.setattr(jetstream, "RangeReader", Lagging)
+    Lagging.times = 2
+    found = read(source(url(nats, stream) + subject), begin, 1000)
+    assert list(found) == [f"{stream}/{n}" for n in range(begin, 1001)]
+    assert Lagging.times == -1
+    monkeypatch.setattr(jetstream, "AGAIN_SECONDS", 0)
+    Lagging.times = 9
+    behind = rf"{stream} has message {max(begin, 991)}, but the replica that was read has not"
+    with pytest.raises(TransportError, match=behind):
+        read(source(url(nats, stream) + subject), begin, 1000)
+
+
+def test_what_the_leader_has_of_others_is_not_waited_for(nats: NatsServer) -> None:
+    """Of other subjects, beyond the range, or deleted."""
+    configured(nats.address, "TAIL", subjects=["TAIL.>", "OTHER.>"])
+    subjects = ["TAIL.a"] * 5 + ["OTHER.b"] * 5 + ["TAIL.a"]
+
+    async def run() -> None:
+        connection = await client.connect(nats.address)
+        for subject in subjects:
+            await connection.jetstream().publish(subject, b"1")
+        await connection.close()
+
+    asyncio.run(run())
+    some, begun = source(url(nats, "TAIL") + "?subject=TAIL.*"), time.monotonic()
+    assert list(read(some, 1, 10)) == [f"TAIL/{n}" for n in range(1, 6)]
+    assert read(some, 7, 9) == {}
+    change(nats.address, "TAIL", delete=(11,))
+    assert list(read(some, 5, 11)) == ["TAIL/5"]
+    assert time.monotonic() - begun < AGAIN_SECONDS / 2
 
 
 def configured(address: str, stream: str, **config: object) -> None:

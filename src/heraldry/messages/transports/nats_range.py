@@ -29,7 +29,8 @@ Result = TypeVar("Result")
 AGAIN_SECONDS = 60.0
 """How long a server that was there may be away before reading fails."""
 
-_ACK, _NAMES = "$JS.ACK.", "$JS.API.STREAM.NAMES"
+_ACK, _NAMES, _GET = "$JS.ACK.", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.MSG.GET"
+_NO_MESSAGE = 10037
 _PULLED, _PULLED_BYTES = 2000, 64 * 2**20
 _KEPT_SECONDS = 60.0
 
@@ -174,7 +175,10 @@ class RangeReader(NatsTransport):
     async def read(
         self, stream: str, subject: str | None, begin: int, end: int
     ) -> AsyncGenerator[list[Stored]]:
-        """The messages from one sequence up to another, both included; what is gone is no error."""
+        """The messages from one sequence up to another, both included; what is gone is no error.
+
+        TransportError where the server that was read from does not have all of them yet.
+        """
         config = ConsumerConfig(
             ack_policy=AckPolicy.NONE,
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
@@ -187,20 +191,24 @@ class RangeReader(NatsTransport):
         try:
             jetstream = self._client.jetstream(timeout=CONNECT_SECONDS)
             made = await jetstream.add_consumer(stream, config)
+            read = begin - 1
             try:
                 if made.num_pending:
                     async for some in self._pulled(f"{stream}.{made.name}", end):
-                        yield some
+                        read = some[-1].sequence if some else read
+                        yield [one for one in some if one.sequence <= end]
             finally:
                 with suppress(nats.errors.Error):
                     await jetstream.delete_consumer(stream, made.name)
+            if read < end:
+                await self._check_behind(stream, subject, read + 1, end)
         except TimeoutError:
             raise self._error("the stream gives no answer", "is the server running?") from None
         except (nats.errors.Error, OSError) as error:
             raise self._refusal(error) from None
 
     async def _pulled(self, consumer: str, end: int) -> AsyncGenerator[list[Stored]]:
-        """Pull until the end is reached, or the stream has no more.
+        """Pull until the end is reached or one message passed, or the stream has no more.
 
         A pull that gives nothing, though there was more, is an error: it was dropped meanwhile, and
         who asks anew is told what there is.
@@ -223,12 +231,29 @@ class RangeReader(NatsTransport):
                         continue
                     vain = False
                     sequence, stored, pending = _place(frame.reply)
-                    if sequence <= end:
-                        found.append(Stored(sequence, stored, frame.message()))
+                    found.append(Stored(sequence, stored, frame.message()))
                     if sequence >= end or not pending:
                         yield found
                         return
                 yield found
+
+    async def _check_behind(self, stream: str, subject: str | None, begin: int, end: int) -> None:
+        """TransportError where the stream's leader knows a message of a range.
+
+        A consumer reads the replica that it was put on, which may lag behind the leader; what ends
+        there is not the end of the stream.
+        """
+        asked = json.dumps({"seq": max(1, begin), "next_by_subj": subject or ">"}).encode()
+        found = await self._client.request(f"{_GET}.{stream}", asked, timeout=CONNECT_SECONDS)
+        reply = json.loads(found.data)
+        if "error" in reply:
+            if reply["error"].get("err_code") == _NO_MESSAGE:
+                return
+            raise APIError.from_error(reply["error"])
+        sequence = reply["message"]["seq"]
+        if sequence <= end:
+            told = f"{stream} has message {sequence}, but the replica that was read has not"
+            raise self._error(told, "does it lag behind its leader?")
 
     def _over(self, frame: Frame, *, vain: bool) -> None:
         """A status: the request is over, or the consumer is; ``vain`` where it gave nothing."""
