@@ -47,6 +47,7 @@ SAME = {
         amqp((MESSAGE_ID, "a"), ("to", "q")),
         amqp(("to", "q"), ("subject", "s"), (MESSAGE_ID, "a")),
     ),
+    "an event whose id is a list": (event(id=["1"]), event(id='["1"]')),
     "a NATS message": (
         nats("a.b", ("Nats-Msg-Id", "7")),
         nats("a.b", ("x", "y"), ("Nats-Msg-Id", "7")),
@@ -72,7 +73,6 @@ OTHER = {
 NONE = {
     "no id": event(id=""),
     "no source": event(source=None),
-    "an id that is none": event(id=["1"]),
     "AMQP without a message-id": amqp(("to", "q"), ("correlation-id", "a")),
     "NATS with a header of another case": nats("a", ("nats-msg-id", "7")),
     "NATS without headers": Message(protocol="NATS", metadata={"subject": "a"}),

@@ -52,6 +52,6 @@ def joined(source: str, event: str) -> str:
 
 
 def _text(message: Message, name: str) -> str | None:
-    """An attribute as a table's column holds it, of the types that attributes may have."""
+    """An attribute as a table's column holds it, whatever type its definition allows."""
     value = message.attributes.get(name)
-    return canonical_text(value) if isinstance(value, str | int | bytes) else None
+    return None if value is None else canonical_text(value)

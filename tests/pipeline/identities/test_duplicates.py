@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heraldry.errors import WarehouseError
-from heraldry.messages.identity import joined
+from heraldry.messages.identity import identity_of_line, joined
 from heraldry.pipeline.identities.digests import (
     NONE,
     WIDTH,
@@ -202,17 +202,29 @@ def test_every_identity_is_kept_once_over_kills_and_restarts(
                         (letters if dead else landed).add(name)
 
 
+def nats(given: str) -> bytes:
+    """A message that is known by the id for its broker."""
+    metadata = {"subject": "belts", "headers": {"Nats-Msg-Id": given}}
+    return json.dumps({"protocol": "NATS", "metadata": metadata}).encode()
+
+
 @given(st.lists(st.tuples(TEXT | st.none(), TEXT | st.none()), max_size=20))
 def test_columns_and_texts_give_one_digest(pairs: list[tuple[str | None, str | None]]) -> None:
     sources, ids = ([pair[side] for pair in pairs] for side in (0, 1))
-    found = digests_of_events(pa.array(sources, pa.string()), pa.array(ids, pa.string()))
-    assert found == b"".join(digest(joined(s, i) if s and i else None) for s, i in pairs)
+    found = digests_of_events(
+        pa.array(sources, pa.string()), pa.array(ids, pa.string()), lambda row: nats(f"{row}")
+    )
+    expected = (
+        joined(s, i) if s and i else identity_of_line(nats(f"{row}"))
+        for row, (s, i) in enumerate(pairs)
+    )
+    assert found == b"".join(map(digest, expected))
 
 
 def test_lines_give_the_same_digest() -> None:
     event = {"specversion": "1.0", "id": "1", "source": "/ü", "type": "t"}
     lines = [json.dumps(event).encode(), b"{", b'{"protocol": "KAFKA"}']
-    expected = digests_of_events(pa.array(["/ü"]), pa.array(["1"]))
+    expected = digests_of_events(pa.array(["/ü"]), pa.array(["1"]), lines.__getitem__)
     assert digests_of_lines(lines) == expected + NONE + NONE
 
 

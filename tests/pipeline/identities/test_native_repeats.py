@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from heraldry.dialects.load import load_bytes
+from heraldry.pipeline.replay import ReplaySettings, replay
 from tests.pipeline.letters.lettering import land_lines, table_column
-from tests.suites.streams import DRAFT_07, NUMBER, document, line, record
+from tests.suites.streams import DRAFT_07, EVENTS, NUMBER, document, line, record
 
 SPEED = {"dataschemaformat": DRAFT_07, "dataschema": record(speed=NUMBER)}
 NATIVE = document(
@@ -19,6 +22,17 @@ NATIVE = document(
             **SPEED,
         },
         "nats": {"protocol": "NATS", "protocoloptions": {"subject": "belts.{belt}"}, **SPEED},
+    }
+)
+# None of these fits anything that is sent here.
+REFUSING = document({"amqp": {"protocol": "MQTT/5.0"}})
+ODD_IDS = document(
+    {
+        "odd": {
+            "envelope": EVENTS,
+            "envelopemetadata": {"type": {"value": "odd"}, "id": {"type": "any"}},
+            **SPEED,
+        }
     }
 )
 
@@ -80,3 +94,54 @@ def test_native_messages_without_an_id_land_each_time(
     ]
     assert [one.repeated for one in done] == [0, 0]
     assert len(table_column(tmp_path, f"default/shop/{sent.__name__}", "_position")) == 3
+
+
+def stray(sent: bytes) -> bytes:
+    """The message with one property of an event, which does not make it one."""
+    found = json.loads(sent)
+    if found["protocol"] == "AMQP/1.0":
+        found["metadata"]["application-properties"] = {"cloudEvents:type": "t"}
+    else:
+        found["metadata"]["headers"]["ce-type"] = "t"
+    return line(found)
+
+
+def odd(given: object) -> bytes:
+    told = {"specversion": "1.0", "type": "odd", "source": "/s", "id": given}
+    return line({**told, "data": {"speed": 1}})
+
+
+AGAIN = [
+    pytest.param("amqp", NATIVE, stray(amqp("north", "m-1")), id="amqp with a stray attribute"),
+    pytest.param("nats", NATIVE, stray(nats("north", "m-1")), id="nats with a stray attribute"),
+    *(
+        pytest.param("odd", ODD_IDS, odd(given), id=f"the id {json.dumps(given)}")
+        for given in (5, True, 1.5, ["a"], {"a": 1}, 10**30)
+    ),
+]
+
+
+@pytest.mark.parametrize(("table", "catalog", "sent"), AGAIN)
+def test_a_row_that_is_hardly_an_event_lands_once(
+    tmp_path: Path, table: str, catalog: bytes, sent: bytes
+) -> None:
+    done = [
+        land_lines(tmp_path, catalog, [sent], batch=batch, source=str(batch), once=True)
+        for batch in range(2)
+    ]
+    assert [one.repeated for one in done] == [0, 1]
+    assert table_column(tmp_path, f"default/shop/{table}", "_source") == ["0"]
+
+
+@pytest.mark.parametrize(("table", "catalog", "sent"), AGAIN)
+def test_its_dead_letter_has_the_same_identity(
+    tmp_path: Path, table: str, catalog: bytes, sent: bytes
+) -> None:
+    """It is sent again, then to a mended catalog, and its letter is replayed."""
+    for batch, repeated in enumerate((0, 1)):
+        refused = land_lines(tmp_path, REFUSING, [sent], batch=batch, source="letter", once=True)
+        assert refused.repeated == repeated
+    land_lines(tmp_path, catalog, [sent], batch=2, source="row", once=True)
+    report = replay(load_bytes(catalog, "catalog"), ReplaySettings(warehouse=str(tmp_path)))
+    assert (report.landed, report.repeated) == (0, 1)
+    assert table_column(tmp_path, f"default/shop/{table}", "_source") == ["row"]

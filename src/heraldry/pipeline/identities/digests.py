@@ -1,12 +1,12 @@
 """Identities as digests: 16 bytes for each message, whatever way it took; zeros where none.
 
-The identity itself is ``messages.identity``. What the fast ways accept are CloudEvents, so their
-columns tell it; the lines of all others are read for it.
+The identity itself is ``messages.identity``. The columns of a CloudEvent with source and id tell
+it; the lines of all others are read for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 
 import pyarrow as pa
@@ -29,15 +29,21 @@ def digest(identity: str | None) -> bytes:
     return blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=WIDTH).digest()
 
 
-def digests_of_events(sources: pa.Array, ids: pa.Array) -> bytes:
-    """The digests of events by their columns ``ce_source`` and ``ce_id``, one after the other."""
+def digests_of_events(sources: pa.Array, ids: pa.Array, line: Callable[[int], bytes]) -> bytes:
+    """The digests of events by their columns ``ce_source`` and ``ce_id``, one after the other.
+
+    A row that lacks one of them is known as its ``line`` is: perhaps by the id for the broker.
+    """
     texts = pc.binary_join_element_wise(
         pc.utf8_length(sources).cast(pa.string()), sources, ids, " "
     ).cast(pa.binary())
     empty = pc.or_kleene(pc.equal(pc.binary_length(sources), 0), pc.equal(pc.binary_length(ids), 0))
     if texts.null_count or pc.any(empty).as_py():
         pairs = zip(sources.to_pylist(), ids.to_pylist(), strict=True)
-        return b"".join(digest(joined(s, i) if s and i else None) for s, i in pairs)
+        return b"".join(
+            digest(joined(s, i) if s and i else identity_of_line(line(row)))
+            for row, (s, i) in enumerate(pairs)
+        )
     return b"".join([blake2b(text, digest_size=WIDTH).digest() for text in texts.to_pylist()])
 
 

@@ -76,4 +76,7 @@ def _identities(piece: Piece, lines: Lines) -> bytes:
     if piece.native:
         return digests_of_lines(lines.values.take(piece.rows).to_pylist())
     found = [piece.columns[piece.layout.content.get_field_index(name)] for name in _EVENT]
-    return digests_of_events(*(pa.chunked_array(column).combine_chunks() for column in found))
+    sources, ids = (pa.chunked_array(column).combine_chunks() for column in found)
+    return digests_of_events(
+        sources, ids, lambda row: lines.values[piece.rows[row].as_py()].as_py()
+    )
