@@ -77,6 +77,12 @@ def change(address: str, stream: str, *, delete: Sequence[int] = (), purge: int 
     asyncio.run(run())
 
 
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has a checkpoint of its own: a job remembers there where it began."""
+    monkeypatch.chdir(tmp_path)
+
+
 def source(url: str, **options: str) -> JetStreamSource:
     settings = LandSettings(source=url, warehouse="lake", source_options=options, max_per_batch=100)
     opened = open_source(url, catalog=None, settings=settings, checkpoint="cp")
@@ -158,6 +164,49 @@ def test_where_a_new_job_begins(nats: NatsServer, starting: str, first: int) -> 
     fill(nats.address, stream, numbered(10))
     reader = JetStreamReader(source(url(nats, stream), starting=starting)._place)
     assert reader.initialOffset() == {"sequence": first}
+
+
+@pytest.mark.parametrize(
+    ("starting", "first"), [("earliest", 0), ("latest", 10), ("4", 3)], ids=str
+)
+def test_a_job_begins_once(nats: NatsServer, starting: str, first: int) -> None:
+    """Spark asks until a batch is done: a killed first batch is read again as it was planned."""
+    stream = f"ONCE-{starting}"
+    fill(nats.address, stream, numbered(10))
+    killed = JetStreamReader(source(url(nats, stream), starting=starting)._place)
+    begin = killed.initialOffset()
+    fill(nats.address, stream, numbered(5))
+    planned = killed.latestOffset(begin, killed.getDefaultReadLimit())
+    fill(nats.address, stream, numbered(20))
+    again = JetStreamReader(source(url(nats, stream), starting=starting)._place)
+    assert again.initialOffset() == begin
+    assert (begin["sequence"], planned["sequence"]) == (first, 15)
+    (part,) = again.partitions(begin, planned)
+    assert part.value == (first + 1, 15)
+    change(nats.address, stream, purge=13)
+    with pytest.raises(PipelineError, match=rf"dropped its messages {first + 1} to 12 unread"):
+        list(again.read(part))
+
+
+def test_jobs_that_end_begin_at_the_latest_once(nats: NatsServer) -> None:
+    fill(nats.address, "HOURLY", numbered(10))
+    ends = []
+    for _ in range(3):
+        reader = JetStreamReader(source(url(nats, "HOURLY"), starting="latest")._place)
+        reader.prepareForTriggerAvailableNow()
+        begin = reader.initialOffset()
+        assert begin["sequence"] == 10
+        ends.append(reader.latestOffset(begin, reader.getDefaultReadLimit())["sequence"])
+        fill(nats.address, "HOURLY", numbered(10))
+    assert ends == [10, 20, 30]
+
+
+def test_a_batch_that_ends_before_it_begins_is_not_done(nats: NatsServer) -> None:
+    """As one that an earlier version had planned, which did not keep where it began."""
+    fill(nats.address, "BACK", numbered(10))
+    reader = JetStreamReader(source(url(nats, "BACK"))._place)
+    with pytest.raises(PipelineError, match="BACK ends at 7, but begins behind 10"):
+        reader.partitions({"sequence": 10}, {"sequence": 7})
 
 
 def test_a_server_that_restarts_amid_a_part(tmp_path: Path) -> None:
@@ -329,12 +378,12 @@ def test_a_subject_of_several_streams_names_none(nats: NatsServer) -> None:
     both = replace(endpoint, options={**endpoint.options, **asked})
     settings = LandSettings(source="", warehouse="lake")
     with pytest.raises(TransportError, match=r"several streams .*: TWIN-A, TWIN-B .*stream=NAME"):
-        JetStreamSource(both, settings)
+        JetStreamSource(both, settings, "cp")
     one = replace(endpoint, options={"subjectfilter": "twins.TWIN-B.x", **asked})
-    assert JetStreamSource(one, settings).name.endswith("/TWIN-B")
+    assert JetStreamSource(one, settings, "cp").name.endswith("/TWIN-B")
     none = replace(endpoint, options={"subjectfilter": "nobody.here", **asked})
     with pytest.raises(TransportError, match="no stream of JetStream has the subject"):
-        JetStreamSource(none, settings)
+        JetStreamSource(none, settings, "cp")
 
 
 def test_a_stream_that_was_made_anew_stops_the_job(nats: NatsServer) -> None:

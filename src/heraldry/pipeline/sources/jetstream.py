@@ -8,18 +8,19 @@ no consumer of ours, and acknowledging is not needed. What the options of an end
 
 Source options: ``starting`` (``earliest``, ``latest`` or a sequence), ``partitions`` (so many
 parts of a batch), ``on_loss=continue`` (messages that the stream has dropped before they were
-read do not stop the job).
+read do not stop the job). Where a job begins is found out once, and kept in its checkpoint.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -33,10 +34,12 @@ from heraldry.messages.transports.options import text
 from heraldry.messages.transports.secrets import Credentials, from_environment
 from heraldry.messages.transports.transport import Connection
 from heraldry.model.endpoint import Endpoint
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.lines import Lines
 from heraldry.pipeline.sources.opening_options import goes_on, refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag
+from heraldry.pipeline.sources.remembered import Remembered
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 
 try:
@@ -59,6 +62,8 @@ if TYPE_CHECKING:
 
 FORMAT = "heraldry_jetstream"
 SCHEMA = "value binary, sequence bigint, stored timestamp"
+BEGIN = "stream_begin"
+"""What a job remembers the offset as that it began with."""
 
 _ARROW = pa.schema(
     [("value", pa.binary()), ("sequence", pa.int64()), ("stored", pa.timestamp("us", "UTC"))]
@@ -83,6 +88,7 @@ class Place:
     goes_on: bool
     limit: int
     parts: int
+    checkpoint: str
 
     def connection(self) -> Connection:
         """How to connect; nothing is published."""
@@ -101,7 +107,7 @@ class JetStreamSource:
         identity="stream and sequence",
     )
 
-    def __init__(self, endpoint: Endpoint, settings: LandSettings) -> None:
+    def __init__(self, endpoint: Endpoint, settings: LandSettings, checkpoint: str) -> None:
         given = settings.source_options
         refuse_strange(given, _KNOWN)
         own = Connection(endpoint=endpoint, usage="consumer")
@@ -119,6 +125,7 @@ class JetStreamSource:
             goes_on=goes_on(given),
             limit=settings.max_per_batch or _PER_BATCH,
             parts=whole_option(given, "partitions", 1, 10_000) or _PARTS,
+            checkpoint=Storage.open(checkpoint).url,
         )
         # Before Spark starts: a wrong name or address is said at once.
         state = asyncio.run(stream_state(place.connection(), place.stream, subject or ">"))
@@ -207,8 +214,16 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target: int | None = None
         self._last = 0
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        """Where a new job begins."""
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Where a new job begins: Spark asks again until a batch is done, and is told the same."""
+        begin = Remembered.of(self._place.checkpoint, BEGIN)
+        kept = begin.find()
+        if kept is None:
+            kept = begin.keep(json.dumps(self._starting()))
+        offset: dict[str, Any] = json.loads(kept)
+        return offset
+
+    def _starting(self) -> dict[str, Any]:
         state = self._state()
         match self._place.starting:
             case "earliest":
@@ -225,7 +240,7 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Read what is there now, and then end."""
         self._target = self._state().last
 
-    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """How far the next batch goes."""
         begin, state = start["sequence"], self._state()
         check_loss(self._place, state, begin)
@@ -239,9 +254,12 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The end of the stream, as it was last looked at."""
         return {"sequence": self._last}
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Parts of about the same length."""
         begin, last = start["sequence"] + 1, end["sequence"]
+        if last < begin - 1:
+            told = f"a batch of {self._place.stream} ends at {last}, but begins behind {begin - 1}"
+            raise PipelineError("read a stream", f"{told} (begin anew: with a new checkpoint)")
         size = max(_SMALLEST, -(-(last - begin + 1) // self._place.parts))
         return [Range(one, min(one + size - 1, last)) for one in range(begin, last + 1, size)]
 

@@ -68,7 +68,7 @@ def source_of(endpoint: Endpoint, settings: LandSettings, checkpoint: str) -> So
         from heraldry.pipeline.sources.jetstream import JetStreamSource
 
         refuse_raw_log(settings)
-        return JetStreamSource(endpoint, settings)
+        return JetStreamSource(endpoint, settings, checkpoint)
     if family == "HTTP":
         told = f"{endpoint.xid} is reached over HTTP, where messages are sent to us"
         raise UsageError(told, "take them in by heraldry intake --log DIR, land raw-log:DIR")
