@@ -8,7 +8,7 @@ from typing import BinaryIO
 import pyarrow.compute as pc
 
 from heraldry.pipeline.letters.deadletters import letter_batches, open_warehouse
-from heraldry.pipeline.letters.foreign import wrap
+from heraldry.pipeline.letters.foreign import one_line, wrap
 
 _COLUMNS = (
     "line",
@@ -47,6 +47,6 @@ def export_letters(
             if row["masked"]:
                 masked += 1
                 continue
-            target.write((wrap(row) if connect else row["line"]) + b"\n")
+            target.write((wrap(row) if connect else one_line(row["line"])) + b"\n")
             written += 1
     return Exported(written=written, masked=masked)

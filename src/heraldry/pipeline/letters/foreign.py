@@ -2,6 +2,7 @@
 
 unwrap(line)       # the original message of a letter, its origin and why it was refused; or None
 wrap(letter)       # a letter of ours as the record that Kafka Connect would write
+one_line(line)     # a message without line ends
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from heraldry.schemas.parse import parse
 CONNECT = "__connect.errors."
 _EVENT = "application/cloudevents+json"
 _PLACE = re.compile(r"([0-9]+)[^0-9]([0-9]+)")
+_ENDS = bytes.maketrans(b"\r\n", b"  ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,8 @@ def unwrapped(lines: pa.Array) -> pa.Array:
 def wrap(letter: Mapping[str, Any]) -> bytes:
     """A letter as the line of a record with the headers of Kafka Connect; ``unwrap`` undoes it.
 
-    A message that was no Kafka record becomes the value of one: an event in its JSON format.
+    A message that was no Kafka record becomes the value of one: an event in its JSON format. The
+    line has no line ends.
     """
     line: bytes = letter["line"]
     members = _record(line)
@@ -156,7 +159,21 @@ def wrap(letter: Mapping[str, Any]) -> bytes:
         )
     )
     members["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
-    return msgspec.json.encode(members)
+    return msgspec.json.encode(members).translate(_ENDS)
+
+
+def one_line(line: bytes) -> bytes:
+    """A message without line ends: in JSON they stand between values only.
+
+    What has some and is no JSON becomes a JSON object that holds its text, or its bytes.
+    """
+    if b"\n" not in line and b"\r" not in line:
+        return line
+    try:
+        parse(line)
+    except MessageError:
+        return msgspec.json.encode(_held(line))
+    return line.translate(_ENDS)
 
 
 def _record(line: bytes) -> dict[str, msgspec.Raw]:
@@ -169,15 +186,19 @@ def _record(line: bytes) -> dict[str, msgspec.Raw]:
     except MessageError:
         document = None
     record: dict[str, Any] = {"protocol": kafka.NAME}
-    if isinstance(document, dict) and "specversion" in document and b"\n" not in line:
+    if isinstance(document, dict) and "specversion" in document:
         record |= {"metadata": {"headers": {"content-type": _EVENT}}, "payload": msgspec.Raw(line)}
     else:
-        text = as_text(line)
-        named = isinstance(text, str)
-        record["payload_text" if named else "payload_base64"] = (
-            text if named else b64encode(line).decode()
-        )
+        record |= _held(line)
     return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in record.items()}
+
+
+def _held(line: bytes) -> dict[str, str]:
+    """What is no JSON as the member that holds it."""
+    text = as_text(line)
+    if isinstance(text, str):
+        return {"payload_text": text}
+    return {"payload_base64": b64encode(line).decode()}
 
 
 def _told(letter: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, str]:
