@@ -196,6 +196,48 @@ def masked(rules: list[str], whole: bytes, *problems: Problem) -> dict[str, Any]
             b'{"data":{"customer":[{"email":"***"},{"email":"***"}]}}',
             id="a list where an object was to be",
         ),
+        pytest.param(
+            ["/data/customer/email"],
+            b'{"data":{"customer":[{"name":"Ines","value":1,"email":"x"}]}}',
+            b'{"data":{"customer":[{"name":"Ines","value":1,"email":"***"}]}}',
+            id="a list of objects that have a name and a value as well",
+        ),
+        pytest.param(
+            ["email", "*token*"],
+            b'{"data":[{"name":"token","value":"t","email":"x"}]}',
+            b'{"data":[{"name":"token","value":"***","email":"***"}]}',
+            id="names in and of a named value",
+        ),
+        pytest.param(
+            ["email"],
+            b'{"data":[{"name":"email","value":{"email":1},"n":{"email":2}}]}',
+            b'{"data":[{"name":"email","value":"***","n":{"email":"***"}}]}',
+            id="a name in a named value with that name",
+        ),
+        pytest.param(
+            ["/metadata/headers/authorization"],
+            b'{"metadata":{"headers":[{"name":"authorization","value":"s","value":"x"}]}}',
+            b'{"metadata":{"headers":[{"name":"authorization","value":"***","value":"***"}]}}',
+            id="header with two values",
+        ),
+        pytest.param(
+            ["/metadata/headers/authorization"],
+            b'{"metadata":{"headers":[{"name":"authorization","name":"x","value":"s"}]}}',
+            b'{"metadata":{"headers":[{"name":"authorization","name":"x","value":"***"}]}}',
+            id="header with two names",
+        ),
+        pytest.param(
+            ["authorization"],
+            b'{"metadata":{"headers":[{"name":"authorization","name":"x","value":"s"}]}}',
+            b'{"metadata":{"headers":[{"name":"authorization","name":"x","value":"***"}]}}',
+            id="name of a header with two names",
+        ),
+        pytest.param(
+            ["/metadata/headers/7"],
+            b'{"metadata":{"headers":[{"name":"7","value":"s"},{"name":"8","value":1}]}}',
+            b'{"metadata":{"headers":[{"name":"7","value":"***"},{"name":"8","value":1}]}}',
+            id="header whose name is a number",
+        ),
         pytest.param(["email"], b'"a text"', b'"***"', id="a line that is a text"),
         pytest.param(
             ["other"], b'{"data":{"email":"\\u00e9"}}', b'{"data":{"email":"\\u00e9"}}', id="none"

@@ -43,18 +43,15 @@ class Node:
         """Whether it is ``{"base64": ...}``, as bytes stand in a line."""
         return self.kind == "{" and [child.name for child in self.children] == ["base64"]
 
-    @property
-    def named_value(self) -> tuple[str, Node] | None:
-        """Name and value of ``{"name": ..., "value": ...}``, as lists of headers hold them."""
-        name, value = self.member("name"), self.member("value")
-        if name is None or value is None or name.text is None or self.name is not None:
-            return None
-        return name.text, value
+    def named_values(self) -> Iterator[tuple[str, Node]]:
+        """Names and values of ``{"name": ..., "value": ...}``, as lists of headers hold them.
 
-    def member(self, name: str) -> Node | None:
-        """A member of an object; of two with one name the last counts, as in every reader."""
-        found = [child for child in self.children if child.name == name]
-        return found[-1] if found else None
+        Where either is given twice, every name goes with every value: readers differ.
+        """
+        if self.name is None:
+            names = [child.text for child in self.children if child.name == "name"]
+            values = [child for child in self.children if child.name == "value"]
+            yield from ((name, value) for name in names if name is not None for value in values)
 
     def leaves(self) -> Iterator[Node]:
         """All values in it that hold no others, or itself."""

@@ -112,10 +112,9 @@ class Masker:
             for child in node.children:
                 if any(fits(name) for name in spellings(child)):
                     yield child
-                elif (pair := child.named_value) is not None and fits(pair[0].lower()):
-                    yield pair[1]
-                else:
-                    todo.append(child)
+                    continue
+                yield from (value for name, value in child.named_values() if fits(name.lower()))
+                todo.append(child)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,20 +224,16 @@ def _follow(start: Node, steps: Steps, payloads: frozenset[Node]) -> Iterator[No
 
 
 def _step(node: Node, left: Steps, payloads: frozenset[Node]) -> Iterator[tuple[Node, Steps]]:
-    """One step on; a list that a name meets is looked through, as a list of named values is."""
+    """One step on; a list that a name meets is looked through, and as one of named values, too."""
     name = left[0]
     for number, child in enumerate(node.children):
         if node.is_list and name != "*" and not name.isdigit():
-            pair = child.named_value
-            if pair is None:
-                yield child, left
-            elif pair[0].lower() == name:
-                yield pair[1], left[1:]
-        elif node.is_list:
-            if name in ("*", str(number)):
-                yield child, left[1:]
-        elif name == "*" or _same(name, child, payloads):
+            yield child, left
+        elif name == "*" or (name == str(number) if node.is_list else _same(name, child, payloads)):
             yield child, left[1:]
+        for given, value in child.named_values():
+            if given.lower() == name:
+                yield value, left[1:]
 
 
 def _same(name: str, child: Node, payloads: frozenset[Node]) -> bool:
