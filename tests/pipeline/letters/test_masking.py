@@ -14,14 +14,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from heraldry.errors import UsageError
+from heraldry.messages.protocols import http
+from heraldry.messages.raw_line import raw_line
 from heraldry.messages.verdict import Near, Rejected
 from heraldry.model.problem import Problem
 from heraldry.pipeline.letters.letter import letter
 from heraldry.pipeline.letters.masking import MASK, Masker
+from heraldry.pipeline.sources import file_reading
 from tests.pipeline.landing.without_spark import Setting, judge_of
 from tests.suites.streams import WIDE, event, line
 
 SECRET = "hunter2-Geheim"
+SETTING = Setting(catalog=WIDE)
 STRUCTURED = {"headers": {"content-type": "application/cloudevents+json"}}
 
 
@@ -265,6 +269,48 @@ def test_what_is_no_json_is_withheld(whole: bytes) -> None:
     assert (found["masked"], found["found"]) == (True, MASK)
 
 
+@pytest.mark.parametrize("rule", ["email", "/payload/email", "/metadata/key", "reason"])
+def test_a_record_that_is_told_as_a_text_is_withheld(rule: str) -> None:
+    whole = file_reading.unreadable(f"{{'email': '{SECRET}', 'total': nan}}", ValueError(SECRET))
+    verdict = judge_of(SETTING).judge(whole)
+    assert isinstance(verdict, Rejected)
+    assert SECRET in verdict.problems[0].path
+    found = Masker.of([rule]).letter(letter(whole, verdict))
+    assert json.loads(found["line"])["withheld"]["bytes"] == len(whole)
+    assert (found["masked"], found["path"], found["found"]) == (True, MASK, MASK)
+    assert SECRET not in repr(found)
+
+
+@pytest.mark.parametrize("protocol", [{"specversion": "1.0"}, {"protocol": "KAFKA"}], ids=str)
+def test_a_message_with_a_member_unreadable_is_no_such_record(protocol: dict[str, str]) -> None:
+    found = masked(["email"], line(protocol | {"unreadable": "x", "email": 1}))
+    assert json.loads(found["line"]) == protocol | {"unreadable": "x", "email": MASK}
+
+
+@pytest.mark.parametrize(
+    ("rule", "hides"),
+    [
+        ("authorization", True),
+        ("*token*", True),
+        ("/metadata/headers/authorization", True),
+        ("/metadata/path", True),
+        ("/*/headers/authorization", True),
+        ("/payload/email", False),
+        ("/subject", False),
+    ],
+    ids=str,
+)
+def test_metadata_that_are_told_as_a_text(rule: str, hides: bool) -> None:
+    headers = (("authorization", SECRET), ("x", "\udcff"))
+    whole = raw_line(http.HttpMessage(method="POST", path="/x", headers=headers, body=b"{}"))
+    verdict = judge_of(SETTING).judge(whole)
+    assert isinstance(verdict, Rejected)
+    found = Masker.of([rule]).letter(letter(whole, verdict))
+    assert (found["masked"], SECRET in repr(found)) == (hides, not hides)
+    shown = json.loads(found["line"])
+    assert (shown["metadata"]["unreadable"] == MASK, shown["payload"]) == (hides, {})
+
+
 @pytest.mark.parametrize(
     ("found", "after"),
     [
@@ -342,7 +388,6 @@ def test_travels_to_workers() -> None:
 
 # --- no letter shows a secret, whatever it is and wherever a rule finds it
 
-SETTING = Setting(catalog=WIDE)
 RULES = [
     "/data/note",
     "/data/customer/name",

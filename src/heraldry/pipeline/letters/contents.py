@@ -11,6 +11,7 @@ from heraldry.pipeline.letters.json_spans import Node
 
 PAYLOADS = ("data", "payload")
 _SPECVERSION = "specversion"
+_UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,14 +19,16 @@ class Contents:
     """The places of a line that rules of masking know of.
 
     ``messages`` are objects with members of a message: the line, each of a list, and events that
-    are the payload of another. No name can be seen in an ``opaque`` payload; one that is
-    ``sealed`` is or may be an event.
+    are the payload of another. No name can be seen in an ``opaque`` payload, nor in metadata
+    that are ``told`` as a text because JSON cannot say them; a payload that is ``sealed`` is or
+    may be an event.
     """
 
     messages: tuple[Node, ...]
     payloads: frozenset[Node]
     opaque: frozenset[Node]
     sealed: tuple[Node, ...]
+    told: tuple[Node, ...]
 
     @classmethod
     def of(cls, root: Node) -> Contents:
@@ -41,17 +44,25 @@ class Contents:
         events = [event for found, named in carried for event in _events(found, named=named)]
         inner = [found for event in events for found in _members(event, PAYLOADS)]
         payloads = frozenset((*outer, *inner))
+        told = tuple(found for line in lines for found in _told(line))
         return cls(
             messages=(*lines, *events),
             payloads=payloads,
-            opaque=frozenset(found for found in payloads if _is_opaque(found)),
+            opaque=frozenset((*(found for found in payloads if _is_opaque(found)), *told)),
             sealed=tuple(found for found, named in carried if _is_sealed(found, named=named)),
+            told=told,
         )
 
     @property
     def shows_attributes(self) -> bool:
         """Whether the attributes of events stand in the line for all to see."""
         return not self.sealed and any(_is_event(message) for message in self.messages)
+
+
+def is_unreadable(line: Node) -> bool:
+    """Whether a line only tells of what it should hold, as :func:`heraldry.messages.line.read`."""
+    names = {child.name for child in line.children}
+    return _UNREADABLE in names and not names & {_SPECVERSION, "protocol"}
 
 
 def spellings(child: Node) -> tuple[str, ...]:
@@ -70,6 +81,12 @@ def _members(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
     for child in node.children:
         if any(name in names for name in spellings(child)):
             yield child
+
+
+def _told(line: Node) -> Iterator[Node]:
+    """The text that stands for metadata, as :mod:`heraldry.messages.raw_line` writes it."""
+    for metadata in _members(line, ("metadata",)):
+        yield from (found for found in _members(metadata, (_UNREADABLE,)) if found.is_text)
 
 
 def _elements(node: Node) -> list[Node]:

@@ -22,12 +22,13 @@ import msgspec
 from heraldry.errors import MessageError, UsageError
 from heraldry.messages.line import MAX_LINE
 from heraldry.messages.values import decode_base64
-from heraldry.pipeline.letters.contents import PAYLOADS, Contents, spellings
+from heraldry.pipeline.letters.contents import PAYLOADS, Contents, is_unreadable, spellings
 from heraldry.pipeline.letters.json_spans import Node, spans
 from heraldry.schemas.parse import parse
 
 MASK = "***"
 _NEVER_IN_EVENTS = ("metadata", "protocol")
+_METADATA = ("metadata", "*")
 _CUT = "…"
 _WORD = 4
 """Shorter secrets are only sought in what a message held, not in our own sentences."""
@@ -43,7 +44,7 @@ class Masker:
     ``/payload`` are the same place, in the line and in an event that is its payload. Any other
     rule is a pattern (``*``, ``?``) for the names of members. Case does not count. What a rule
     cannot look into (a payload in base64, a text where an object was to be, a line that is no
-    JSON) is masked whole: nothing is shown by mistake.
+    JSON or tells of a record as a text) is masked whole: nothing is shown by mistake.
     """
 
     pointers: tuple[Steps, ...] = ()
@@ -75,7 +76,7 @@ class Masker:
             return found
         line: bytes = letter["line"]
         root = _root(line)
-        if root is None:
+        if root is None or is_unreadable(root):
             return found | _withheld(line) | _scrubbed(letter, Secrets(blind=True))
         contents = Contents.of(root)
         hidden = _outermost(self._hidden(root, contents))
@@ -89,6 +90,8 @@ class Masker:
         """The values to be masked; some may stand within others."""
         for start, steps in self._starts(contents):
             yield from _follow(start, steps, contents.payloads)
+        if any(steps[0] in _METADATA for steps in self.pointers):
+            yield from contents.told
         if self.names:
             yield from self._named(root, contents.opaque)
 
@@ -153,6 +156,12 @@ class Secrets:
             return MASK
         return MASK if any(_overlap(text, secret) for secret in self.texts) else text
 
+    def place(self, path: str) -> str:
+        """Where a reason stands; of a line that was withheld it may be a record as a text."""
+        if self.blind and not self.clear:
+            return path if path == "/" else MASK
+        return self.sentence(path)
+
     def sentence(self, text: str) -> str:
         """Our own words, which should hold no value; one that is there goes out."""
         for secret in sorted(self.texts, key=len, reverse=True):
@@ -165,7 +174,7 @@ class Secrets:
         path = problem["path"]
         return {
             **problem,
-            "path": self.sentence(path),
+            "path": self.place(path),
             "message": self.sentence(problem["message"]),
             "expected": self.value(problem.get("expected"), path),
             "found": self.value(problem.get("found"), path),
