@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from heraldry.pipeline.letters.export import Exported, export_letters
+from heraldry.pipeline.letters.foreign import unwrap
 from tests.pipeline.letters.lettering import land_lines
 from tests.suites.streams import WIDE
 
@@ -73,3 +74,9 @@ def test_a_kafka_record_is_one_line(tmp_path: Path, line: bytes, expected: objec
         assert payload == {"payload": RECORD["payload"]}
     else:
         assert payload == expected
+
+
+def test_a_record_over_several_lines_comes_back(tmp_path: Path) -> None:
+    found = unwrap(exported(tmp_path, BROKEN["a Kafka record"][0], connect=True))
+    assert found is not None
+    assert json.loads(found.line) == RECORD

@@ -13,12 +13,19 @@ from hypothesis import strategies as st
 from heraldry.messages.line import read
 from heraldry.messages.protocols import kafka
 from heraldry.pipeline.letters.foreign import CONNECT, Origin, unwrap, wrap
+from tests.pipeline.sources.test_kafka_lines import lines_of
 from tests.suites.streams import line
 
 
-def kafka_line(headers: Any, *, topic: str = "dlq", payload: str = '{"a": 1.50}') -> bytes:
+def kafka_line(
+    headers: Any,
+    *,
+    topic: str | None = "dlq",
+    partition: int | None = 0,
+    payload: str = '{"a": 1.50}',
+) -> bytes:
     """A record of a dead-letter topic; the payload as it is."""
-    metadata = {"topic": topic, "partition": 0, "key": "k", "headers": headers}
+    metadata = {"topic": topic, "partition": partition, "key": "k", "headers": headers}
     return b'{"protocol":"KAFKA","metadata":%s,"payload":%s}' % (
         json.dumps(metadata).encode(),
         payload.encode(),
@@ -160,7 +167,7 @@ def test_what_is_no_letter_of_others(whole: bytes) -> None:
     assert unwrap(whole) is None
 
 
-def letter(whole: bytes, position: str = "3:4711") -> dict[str, Any]:
+def letter(whole: bytes, position: str = "orders/3/4711") -> dict[str, Any]:
     return {
         "line": whole,
         "source": "kafka://broker/orders",
@@ -174,7 +181,8 @@ def letter(whole: bytes, position: str = "3:4711") -> dict[str, Any]:
 
 
 def test_our_letters_as_connect_writes_them() -> None:
-    record = json.loads(wrap(letter(kafka_line({"trace": "1"}, topic="orders"))))
+    whole = kafka_line({"trace": "1"}, topic="orders", partition=3)
+    record = json.loads(wrap(letter(whole)))
     headers = record["metadata"]["headers"]
     assert headers.pop("trace") == "1"
     assert {name.removeprefix(CONNECT): value for name, value in headers.items()} == {
@@ -188,6 +196,51 @@ def test_our_letters_as_connect_writes_them() -> None:
         "exception.class.name": "type",
         "exception.message": "/total: is not of type number",
     }
+
+
+PLACES = {
+    "a record of Kafka": ("orders", 3, "orders/3/4711", (3, 4711)),
+    "an event of a batch": ("orders", 3, "orders/3/4711#2", (3, 4711)),
+    "a topic with dots": ("shop.orders-v1", 3, "shop.orders-v1/3/4711", (3, 4711)),
+    "a topic that looks like a place": ("1/2", 3, "1/2/3/4711", (3, 4711)),
+    "a record that names no partition": ("orders", None, "orders/3/4711", (3, 4711)),
+    "a letter read in a topic of letters": ("orders", 3, "orders-dlq/0/5", (3, None)),
+    "one that names no partition": ("orders", None, "orders-dlq/0/5", (None, None)),
+    "another partition than it names": ("orders", 3, "orders/4/5", (3, None)),
+    "a line of a file": ("orders", 3, "0+5", (3, None)),
+    "a line of a file without a partition": ("orders", None, "0+5", (None, None)),
+    "a number in a raw log": ("orders", 3, "4711", (3, None)),
+    "a place in a stream": ("orders", 3, "orders/4711", (3, None)),
+    "no topic": (None, 3, "orders/3/4711", (3, None)),
+}
+
+
+@pytest.mark.parametrize(("topic", "partition", "position", "place"), PLACES.values(), ids=PLACES)
+def test_the_place_of_our_letters_in_kafka(
+    topic: str | None,
+    partition: int | None,
+    position: str,
+    place: tuple[int | None, int | None],
+) -> None:
+    whole = kafka_line({}, topic=topic, partition=partition)
+    found = unwrap(wrap(letter(whole, position)))
+    assert found is not None
+    assert found.origin.topic == (topic or "kafka://broker/orders")
+    assert (found.origin.partition, found.origin.offset) == place
+
+
+def test_letters_of_the_kafka_source_have_their_place() -> None:
+    """The position is what the source itself writes."""
+    found = lines_of(kafka.KafkaRecord(topic="orders", partition=3, value=b'{"a":1}'))
+    source, position = (column[0].as_py() for column in (found.sources, found.positions))
+    row = letter(found.values[0].as_py(), position) | {"source": source}
+    inner = unwrap(wrap(row))
+    assert inner is not None
+    offset = int(position.rpartition("/")[2])
+    assert inner.origin == Origin(
+        system="Kafka Connect", topic="orders", partition=3, offset=offset
+    )
+    assert json.loads(inner.line) == json.loads(row["line"])
 
 
 @pytest.mark.parametrize(
@@ -229,7 +282,7 @@ records = st.builds(
 @given(records, st.sampled_from([{"payload": {"a": 1.5}}, {"payload_text": "x"}, {}]))
 def test_unwrap_undoes_wrap(record: kafka.KafkaRecord, payload: dict[str, Any]) -> None:
     whole = line({"protocol": "KAFKA", "metadata": kafka.to_json(record), **payload})
-    found = unwrap(wrap(letter(whole)))
+    found = unwrap(wrap(letter(whole, f"{record.topic}/3/4711")))
     assert found is not None
     assert found.origin == Origin(
         system="Kafka Connect", topic=record.topic or "", partition=3, offset=4711

@@ -24,7 +24,7 @@ from heraldry.schemas.parse import parse
 
 CONNECT = "__connect.errors."
 _EVENT = "application/cloudevents+json"
-_PLACE = re.compile(r"([0-9]+)[^0-9]([0-9]+)")
+_PLACE = re.compile(r"(.*)/([0-9]+)/([0-9]+)(?:#[0-9]+)?", re.DOTALL)
 _ENDS = bytes.maketrans(b"\r\n", b"  ")
 
 
@@ -150,11 +150,11 @@ def wrap(letter: Mapping[str, Any]) -> bytes:
     line: bytes = letter["line"]
     members = _record(line)
     metadata = parse(bytes(members["metadata"])) if "metadata" in members else {}
-    own = kafka.from_json(metadata, None, kafka.NAME).headers
-    told = _told(letter, metadata).items()
+    record = kafka.from_json(metadata, None, kafka.NAME)
+    told = _told(letter, record).items()
     metadata["headers"] = to_json_pairs(
         (
-            *((name, None if value is None else as_text(value)) for name, value in own),
+            *((name, None if value is None else as_text(value)) for name, value in record.headers),
             *((CONNECT + name, text) for name, text in told),
         )
     )
@@ -201,13 +201,11 @@ def _held(line: bytes) -> dict[str, str]:
     return {"payload_base64": b64encode(line).decode()}
 
 
-def _told(letter: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, str]:
+def _told(letter: Mapping[str, Any], record: kafka.KafkaRecord) -> dict[str, str]:
     """What Kafka Connect's headers say of a letter."""
-    place = _PLACE.fullmatch(letter["position"])
-    known = metadata.get("topic") is not None
     return {
-        "topic": metadata["topic"] if known else letter["source"],
-        **({"partition": place[1], "offset": place[2]} if known and place else {}),
+        "topic": letter["source"] if record.topic is None else record.topic,
+        **_place(letter["position"], record),
         "connector.name": "heraldry",
         "task.id": "0",
         "stage": letter["stage"],
@@ -215,6 +213,20 @@ def _told(letter: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, s
         "exception.class.name": letter["rule"],
         "exception.message": f"{letter['path']}: {letter['message']}",
     }
+
+
+def _place(position: str, record: kafka.KafkaRecord) -> dict[str, str]:
+    """Where Kafka had a record, as far as that is known.
+
+    Only a position in its own topic tells: one in a file, or in a topic of dead letters, is
+    where a copy was read.
+    """
+    told = {} if record.partition is None else {"partition": str(record.partition)}
+    found = _PLACE.fullmatch(position)
+    if record.topic is None or found is None or found[1] != record.topic:
+        return told
+    own = {"partition": found[2], "offset": found[3]}
+    return own if told in ({}, {"partition": found[2]}) else told
 
 
 def _is_kafka(document: Any) -> bool:
