@@ -151,6 +151,17 @@ class StorageBehaviour:
         assert again is not None
         assert sorted(table_rows(storage, again)["number"].to_pylist()) == [1, 2, 3]
 
+    @pytest.mark.parametrize("name", ["my lake", "büro", "a{b}+c", "lake/a b"], ids=ascii)
+    def test_rows_below_a_folder_of_an_odd_name(self, storage: Storage, name: str) -> None:
+        """delta-rs tells the address of such a table, and of its files, with percent signs."""
+        lake = Storage.open(storage.join(name))
+        create_table(lake, "d/t", SCHEMA, {})
+        table = open_table(lake, "d/t")
+        assert table is not None
+        commit_files(table, [_file(lake, [1, 2])], "job", 0)
+        assert table_rows(lake, table)["number"].to_pylist() == [1, 2]
+        assert table_rows(storage, table)["number"].to_pylist() == [1, 2]
+
     def test_writers_of_one_table_lose_nothing(self, storage: Storage) -> None:
         """Each opens the table before any of them commits: no commit may replace another."""
         create_table(storage, "d/t", SCHEMA, {})

@@ -96,9 +96,25 @@ def test_an_address_that_is_refused(address: str, reason: str) -> None:
     assert "secret@" not in str(error.value)
 
 
-def test_a_folder_with_a_percent_sign_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WarehouseError, match="percent sign"):
-        Storage.open(str(tmp_path / "a%b"))
+@pytest.mark.parametrize(
+    ("name", "told"), [("a%b", "percent sign"), ("a\\b", "backslash")], ids=["percent", "backslash"]
+)
+def test_a_folder_that_is_refused(tmp_path: Path, name: str, told: str) -> None:
+    with pytest.raises(WarehouseError, match=f"a folder with a {told} in its path"):
+        Storage.open(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("file:///srv/my%20l%C3%A4ke/d/g/m/", "/srv/my läke/d/g/m"),
+        ("s3://lake/my%20lake/d/g/m/", "lake/my lake/d/g/m"),
+        ("abfss://c@acc.dfs.core.windows.net/my%20lake/d/g/m/", "c/my lake/d/g/m"),
+    ],
+    ids=["folder", "S3", "Azure"],
+)
+def test_where_a_table_is_by_the_address_that_delta_has_for_it(address: str, path: str) -> None:
+    assert Storage.at(address).filesystem()[1] == path
 
 
 def environment(monkeypatch: pytest.MonkeyPatch, values: Mapping[str, str]) -> None:

@@ -25,6 +25,7 @@ from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.layout import DEAD_LETTERS, TablePlan
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import sample_rows
 from heraldry.pipeline.landing import batches, committing
 from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.breaker import Breaker
@@ -154,6 +155,14 @@ def test_a_batch_is_in_no_table_until_it_is_in_all(
     assert seen(tmp_path) == before
     Job(tmp_path)
     assert seen(tmp_path) == {"order": ["order-1", "order-2"], "scan": ["scan-1", "scan-2"]}
+
+
+@pytest.mark.parametrize("name", ["my lake", "büro"], ids=ascii)
+def test_a_warehouse_whose_path_has_a_space_or_an_odd_letter(tmp_path: Path, name: str) -> None:
+    Job(tmp_path / name).land(0, [*orders(1), *scans(1, 2)])
+    found = cut(str(tmp_path / name))
+    assert [one.table for one in found] == ["default.shop.order", "default.shop.scan"]
+    assert [len(sample_rows(one.path, 10)) for one in found] == [1, 2]
 
 
 def test_a_first_batch_that_is_not_whole(tmp_path: Path) -> None:

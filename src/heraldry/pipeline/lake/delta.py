@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -182,19 +183,21 @@ def table_files(storage: Storage, table: DeltaTable) -> dataset.Dataset:
 
     deltalake's own file system is Python called from Arrow's threads. One of them that lets go of a
     file while the interpreter shuts down aborts the process; over plain files none needs Python.
+    It also tells addresses, of tables and of files, with percent signs; paths have none.
     """
     system, _ = storage.filesystem()
+    _, folder = Storage.at(table.table_uri).filesystem()
     schema, names = pa.schema(table.schema()), table.metadata().partition_columns
     actions = pa.table(table.get_add_actions(flatten=True))
     values = {name: actions.column(f"partition.{name}").to_pylist() for name in names}
     layout = dataset.ParquetFileFormat()
     fragments = [
         layout.make_fragment(
-            address.partition("://")[2] if "://" in address else address,
+            f"{folder}/{unquote(path)}",
             system,
             _guarantee(schema, {name: column[row] for name, column in values.items()}),
         )
-        for row, address in enumerate(table.file_uris())
+        for row, path in enumerate(actions.column("path").to_pylist())
     ]
     return dataset.FileSystemDataset(fragments, schema, layout, system)
 

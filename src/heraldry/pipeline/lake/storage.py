@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 from pyarrow import fs
@@ -57,10 +58,16 @@ class Storage:
         if "://" in place:
             return cls(object_store.check_address(place))
         path = os.path.abspath(place)
-        if "%" in path:
-            reason = "a folder with a percent sign in its path cannot hold Delta tables"
-            raise WarehouseError(path, reason, "choose another folder")
+        for mark, name in (("%", "percent sign"), ("\\", "backslash")):
+            if mark in path:
+                reason = f"a folder with a {name} in its path cannot hold Delta tables"
+                raise WarehouseError(path, reason, "choose another folder")
         return cls(path)
+
+    @classmethod
+    def at(cls, address: str) -> Storage:
+        """A folder by the address that delta-rs has for it: with percent signs, and ``file://``."""
+        return cls(unquote(address).removeprefix("file://").rstrip("/"))
 
     @property
     def is_local(self) -> bool:
