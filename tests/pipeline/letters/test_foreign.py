@@ -119,6 +119,44 @@ def test_the_oldest_origin_counts() -> None:
     assert found.origin.topic == "orders"
 
 
+LATER: dict[str, dict[str, Any]] = {
+    "Kafka Connect": {
+        "__connect.errors.topic": "orders-dlq",
+        "__connect.errors.partition": "0",
+        "__connect.errors.offset": "1",
+        "__connect.errors.exception.message": "sink failed",
+    },
+    "Spring": {"kafka_dlt-original-topic": "orders-dlq", "kafka_dlt-exception-message": "failed"},
+    "Confluent": {"__rule.topic": "orders-dlq", "__rule.exception": "failed"},
+    "Spring Cloud Stream": {"x-original-topic": "orders-dlq", "x-exception-message": "failed"},
+}
+FIRST: dict[str, dict[str, Any]] = {
+    "Kafka Connect": CONNECT_HEADERS,
+    "Spring": SPRING_HEADERS,
+    "Confluent": RULE_HEADERS,
+    "Spring Cloud Stream": STREAM_HEADERS,
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [pytest.param(a, b, id=f"{a} then {b}") for a in FIRST for b in LATER if a != b],
+)
+def test_the_tool_that_had_it_first_tells_the_origin(first: str, later: str) -> None:
+    found = unwrap(kafka_line({"trace": "1", **FIRST[first], **LATER[later]}))
+    assert found is not None
+    assert (found.origin.system, found.origin.topic) == (first, "orders")
+    assert found.reason == "no such field"
+    assert json.loads(found.line)["metadata"]["headers"] == {"trace": "1"}
+
+
+def test_a_tool_without_a_topic_is_none() -> None:
+    """Its header may stand first: what names no topic is no letter."""
+    found = unwrap(kafka_line({"__connect.errors.topic": None} | STREAM_HEADERS))
+    assert found is not None
+    assert (found.origin.system, found.origin.topic) == ("Spring Cloud Stream", "orders")
+
+
 OWN = {
     "x-original-url": "/shop",
     "x-exception-policy": "retry",

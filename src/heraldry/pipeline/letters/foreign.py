@@ -104,9 +104,9 @@ class Unwrapped:
 def unwrap(line: bytes) -> Unwrapped | None:
     """The message that another tool's letter holds; None where the line is no such letter.
 
-    The topic is the original one again and the tool's headers are gone, as are those of another
-    tool that had it before; key, other headers and the payload stay as they are, the payload byte
-    for byte.
+    The topic is the original one again and the tool's headers are gone, as are those of others
+    that had it later: tools append theirs, so the first one tells where the message was. Key,
+    other headers and the payload stay as they are, the payload byte for byte.
     """
     if b"topic" not in line or not any(one.topic.encode() in line for one in DIALECTS):
         return None
@@ -118,7 +118,10 @@ def unwrap(line: bytes) -> Unwrapped | None:
     except MessageError:
         return None
     values = _oldest(record.headers)
-    tools = tuple(one for one in DIALECTS if _topic(one, values))
+    order = list(values)
+    tools = sorted(
+        (one for one in DIALECTS if _topic(one, values)), key=lambda one: order.index(one.topic)
+    )
     if not tools:
         return None
     origin, reason = _origin(tools[0], values)
@@ -239,7 +242,7 @@ def _is_kafka(document: Any) -> bool:
 
 
 def _oldest(headers: tuple[tuple[str, bytes | None], ...]) -> dict[str, bytes]:
-    """The headers by name; the first of equal names is the oldest, and counts."""
+    """The headers by name, in order; the first of equal names is the oldest, and counts."""
     values: dict[str, bytes] = {}
     for name, value in headers:
         if value is not None:
