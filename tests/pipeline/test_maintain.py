@@ -8,9 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from deltalake import DeltaTable, QueryBuilder
 
 from heraldry.cli.maintain import command, size_text
 from heraldry.errors import WarehouseError
@@ -60,6 +62,20 @@ class Lake:
         table = delta.open_table(self.storage, PATH)
         assert table is not None
         return sorted(delta.table_rows(self.storage, table)["n"].to_pylist())
+
+    def counts(self, conditions: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+        """How many rows DuckDB and DataFusion find."""
+        table = DeltaTable(self.storage.join(PATH))
+        names = ", ".join(f"'{name}'" for name in table.file_uris())
+        queries = QueryBuilder().register("t", table)
+        found = {}
+        for one in conditions:
+            (row,) = duckdb.sql(
+                f"select count(*) from read_parquet([{names}]) where {one}"
+            ).fetchall()
+            told = pa.table(queries.execute(f"select count(*) as c from t where {one}").read_all())
+            found[one] = (row[0], told["c"][0].as_py())
+        return found
 
     def maintain(self, **more: Any) -> Maintained:
         return maintain(Upkeep(warehouse=str(self.folder), **more))
@@ -120,6 +136,34 @@ def test_an_order_by_the_column_of_the_partitions(lake: Lake, order: tuple[str, 
     assert (found.compacted, found.into, found.left) == (6, 2, "")
     assert len(lake.numbers) == 6
     assert lake.kept().compacted == 0
+
+
+COUNTED = ("f > 10", "f <> f", "isnan(f)", "r['f'] > 10", "f < 2", "k = 1", "k > 1", "t > 'b'")
+
+
+@pytest.mark.parametrize("rows", [4, 2000], ids=["few rows", "many rows"])
+@pytest.mark.parametrize("order", [(), ("k",)], ids=["as they came", "in order"])
+def test_queries_count_alike_before_and_after(
+    lake: Lake, rows: int, order: tuple[str, ...]
+) -> None:
+    """Bounds leave out what is no number, which readers take for greater than all numbers."""
+    arranged, real = Arrangement((), order), [1.0, float("nan"), None, 3.0] * (rows // 4)
+    records = pa.array([{"f": one} for one in real], pa.struct([("f", pa.float64())]))
+    for batch in range(2):
+        columns = {"k": [batch + 1] * rows, "f": real, "r": records, "t": ["a", "b", None, "c"]}
+        table = pa.table(columns | {"t": columns["t"] * (rows // 4)})
+        files = ParquetWriter(lake.storage, batch).write(PATH, table, arranged)
+        lake.committer.commit(PATH, configuration(arranged), files, batch)
+    quarter = rows // 4
+    before = lake.counts(COUNTED)
+    assert before["f > 10"] == (2 * quarter, 2 * quarter)
+    assert lake.kept().compacted == 2
+    assert lake.counts(COUNTED) == before
+    table = delta.open_table(lake.storage, PATH)
+    assert table is not None
+    (stats,) = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    assert (stats["min.k"], stats["max.k"], stats["null_count.t"]) == (1, 2, 2 * quarter)
+    assert not {"min.f", "max.f", "min.r.f"} & {name for name, one in stats.items() if one}
 
 
 def test_a_dry_run_changes_nothing(lake: Lake) -> None:

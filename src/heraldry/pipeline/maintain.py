@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
-from deltalake import DeltaTable, WriterProperties
+from deltalake import ColumnProperties, DeltaTable, WriterProperties
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from heraldry.errors import WarehouseError
@@ -28,6 +28,7 @@ from heraldry.pipeline.lake.checkpoints import away, ledgers
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import open_warehouse, table_paths
+from heraldry.pipeline.landing.parquet import bounded_columns
 
 RETENTION = 168.0
 """Hours that files of old versions are kept: a week."""
@@ -191,7 +192,12 @@ def _compact(table: DeltaTable) -> tuple[int, int, str]:
         for name in Arrangement.read(metadata.configuration).cluster
         if name not in metadata.partition_columns
     ]
-    writing = WriterProperties(compression="ZSTD")
+    bounded = bounded_columns(pa.schema(table.schema()))
+    writing = WriterProperties(
+        compression="ZSTD",
+        default_column_properties=ColumnProperties(statistics_enabled="NONE"),
+        column_properties={name: ColumnProperties(statistics_enabled="CHUNK") for name in bounded},
+    )
     for tried in range(1, _TRIES + 1):
         try:
             if cluster:

@@ -128,6 +128,19 @@ def test_what_readers_skip_files_by(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     }
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"), [(999, set()), (1000, {"own", "number", "same"})], ids=["few", "many"]
+)
+def test_files_tell_bounds_of_what_has_an_order(tmp_path: Path, rows: int, told: set[str]) -> None:
+    """What is no number would be skipped by them, as it is between none."""
+    real = {"real": [float("nan")] * rows, "inner.own": [1] * rows}
+    full = pa.table({**{name: table(rows)[name] for name in table(1).column_names}, **real})
+    (written,) = write(tmp_path, full)
+    group = pq.ParquetFile(tmp_path / "a" / written.name).metadata.row_group(0)
+    columns = (group.column(n) for n in range(group.num_columns))
+    assert {one.path_in_schema for one in columns if one.statistics is not None} == told
+
+
 DAY = Arrangement((("day", "date"), ("shop", "string")), ("n",))
 ROWS = [
     {"n": 2, "day": date(2026, 11, 16), "shop": "a b/ü~"},

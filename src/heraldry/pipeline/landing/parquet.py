@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
@@ -66,8 +66,9 @@ class ParquetWriter:
         """One file, under a name that no retry can take; identities go beside it, not into it."""
         table, identities = split_off(table)
         name = f"{partition_folder(values)}part-{self._batch:08d}-{uuid.uuid4()}.parquet"
-        bounded = table.num_rows >= _FEW
-        columns = _dictionaries(path, table) if bounded else _once(table.schema)
+        many = table.num_rows >= _FEW
+        columns = _dictionaries(path, table) if many else _once(table.schema)
+        bounded = bounded_columns(table.schema) if many else []
         with self._storage.sink(f"{path}/{name}") as sink:
             # What packs closer costs a quarter more to write; compaction does so, once. The Arrow
             # schema would only repeat the table's own.
@@ -86,7 +87,7 @@ class ParquetWriter:
             rows=table.num_rows,
             size=size,
             partition=json.dumps(values),
-            stats=_stats(writer.writer.metadata, table.schema) if bounded else "",
+            stats=_stats(writer.writer.metadata, bounded) if many else "",
             identities=identities,
         )
 
@@ -112,11 +113,18 @@ def _dictionaries(path: str, table: pa.Table) -> list[str]:
     return found
 
 
-def _stats(metadata: Any, schema: pa.Schema) -> str:
+def bounded_columns(schema: pa.Schema) -> list[str]:
+    """The columns that files tell the bounds of, for readers to skip files and parts of them by.
+
+    Those of numbers with a fraction tell none: no bounds have what is no number between them, and
+    readers take it for greater than all numbers. A dot in a name looks like a member of a record.
+    """
+    return [one.name for one in schema if "." not in one.name and _is_bounded(one.type)]
+
+
+def _stats(metadata: Any, bounded: Sequence[str]) -> str:
     """What readers skip files by: rows, and the bounds and nulls of plain columns."""
     bounds: dict[str, dict[str, Any]] = {"minValues": {}, "maxValues": {}, "nullCount": {}}
-    # A dot in a name looks like a member of a record.
-    bounded = {one.name for one in schema if "." not in one.name and _is_bounded(one.type)}
     groups = [metadata.row_group(0)] if metadata.num_row_groups == 1 else []
     columns = (group.column(number) for group in groups for number in range(group.num_columns))
     for column in columns:
@@ -134,7 +142,6 @@ def _stats(metadata: Any, schema: pa.Schema) -> str:
 
 @lru_cache
 def _is_bounded(kind: pa.DataType) -> bool:
-    """Numbers with a fraction are not: what is no number has no place among them."""
     return bool(
         pa.types.is_integer(kind)
         or pa.types.is_string(kind)
