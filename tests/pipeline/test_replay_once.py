@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from heraldry.dialects.load import load_bytes
@@ -13,9 +14,12 @@ from heraldry.pipeline import replay as replaying
 from heraldry.pipeline.identities.decided import folder_of
 from heraldry.pipeline.lake import checkpoints
 from heraldry.pipeline.lake.ledger import Ledger
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing import replay_chunk
+from heraldry.pipeline.landing.letter_windows import LetterWindows
+from heraldry.pipeline.landing.relanding import COLUMNS
 from heraldry.pipeline.letters import deadletters
-from heraldry.pipeline.replay import ReplaySettings
+from heraldry.pipeline.replay import ReplayJob, ReplaySettings
 from tests.pipeline.letters.lettering import land_lines, replays, table_column
 from tests.pipeline.test_replay import FIRST, SECOND, counts, message, run
 
@@ -115,6 +119,55 @@ def test_jobs_know_nothing_of_each_other(warehouse: Path, tmp_path: Path) -> Non
     again = [message(6, 1), message(11, 1)]
     done = land_lines(warehouse, SECOND, again, batch=1, once=True, checkpoint=other)
     assert done.repeated == 2
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["near", "elsewhere"])
+def test_a_job_that_makes_its_first_batch_as_the_replay_begins(
+    tmp_path: Path, elsewhere: bool
+) -> None:
+    """Its letters are asked for and remembered like those of jobs that were there before."""
+    warehouse = tmp_path / "lake"
+    warehouse.mkdir()
+    checkpoint = str(tmp_path / "progress") if elsewhere else None
+    storage = deadletters.open_warehouse(str(warehouse))
+    settings = ReplaySettings(warehouse=str(warehouse))
+    lines = [message(1, 1), message(6, 1)]
+    with checkpoints.replaying(storage) as ledger:
+        job = ReplayJob(load_bytes(SECOND, "catalog"), settings, ledger, lambda told: None)
+        land_lines(warehouse, FIRST, lines, batch=0, once=True, checkpoint=checkpoint)
+        land_lines(warehouse, SECOND, lines[1:], batch=1, once=True, checkpoint=checkpoint)
+        if checkpoint:
+            checkpoints.note(storage, Ledger.open(checkpoint))
+        job.run()
+    assert (job.report.landed, job.report.repeated) == (1, 1)
+    again = land_lines(warehouse, SECOND, lines, batch=2, once=True, checkpoint=checkpoint)
+    assert again.repeated == 2
+    assert Counter(table_column(warehouse, REFUNDS, "ce_id")) == {"m-1": 1, "m-6": 1}
+
+
+def test_a_job_that_begins_between_two_chunks(
+    warehouse: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Jobs that are known already do not keep it from being seen."""
+    other = str(tmp_path_factory.mktemp("progress"))
+    storage = deadletters.open_warehouse(str(warehouse))
+    lines = [message(n, 1) for n in (21, 26)]
+    with checkpoints.replaying(storage) as ledger:
+        windows = LetterWindows(storage, ledger)
+        known = letters_of(warehouse)
+        assert set(windows.owners(known).values()) == {Ledger.open(f"{warehouse}/_checkpoint").job}
+        land_lines(warehouse, FIRST, lines, batch=0, source="other", once=True, checkpoint=other)
+        checkpoints.note(storage, Ledger.open(other))
+        owners = windows.owners(letters_of(warehouse))
+        assert {owners["other", f"0+{n}"] for n in range(2)} == {Ledger.open(other).job}
+        assert len(owners) == known.num_rows + 2
+        with windows.deciding(owners.values()):
+            pass
+
+
+def letters_of(warehouse: Path) -> pa.Table:
+    batches = deadletters.letter_batches(Storage(str(warehouse)), list(COLUMNS))
+    return pa.Table.from_batches(batches).combine_chunks()
 
 
 def test_a_job_without_identities(tmp_path: Path) -> None:

@@ -31,9 +31,7 @@ class LetterWindows:
 
     def __init__(self, storage: Storage, ledger: Ledger | None) -> None:
         self._storage, self._ledger = storage, ledger
-        self._jobs = {
-            one.job: one for one in checkpoints.ledgers(storage) if _keeps_identities(one)
-        }
+        self._jobs: dict[str, Ledger] = {}
         self._windows: dict[str, Window] = {}
         self._tried: dict[str, list[Keys]] = {}
 
@@ -48,9 +46,16 @@ class LetterWindows:
                 self._ledger.storage.delete(f"{IDENTITIES}/{file.path}")
 
     def owners(self, letters: pa.Table) -> dict[Place, str]:
-        """The job of every letter that has one which keeps identities; a letter's id tells it."""
+        """The job of every letter that has one which keeps identities; a letter's id tells it.
+
+        A job may have made its first batch since the last question. Its identities are there
+        before its letters are.
+        """
+        found = writers(letters, self._jobs)
+        if not all(found) and self._has_found_jobs():
+            found = writers(letters, self._jobs)
         sources, positions = letters["source"].to_pylist(), letters["position"].to_pylist()
-        told = zip(sources, positions, writers(letters, self._jobs), strict=True)
+        told = zip(sources, positions, found, strict=True)
         return {(source, position): job for source, position, job in told if job}
 
     @contextmanager
@@ -87,6 +92,13 @@ class LetterWindows:
             else:
                 window.remember(found)
         return {name: np.sort(np.concatenate(rows)) for name, rows in drop.items()}
+
+    def _has_found_jobs(self) -> bool:
+        """Look for more jobs that keep identities by now; those that are known stay as they are."""
+        every = (one for one in checkpoints.ledgers(self._storage) if one.job not in self._jobs)
+        found = {one.job: one for one in every if _keeps_identities(one)}
+        self._jobs |= found
+        return bool(found)
 
     def _window(self, job: str) -> Window:
         """What replays have landed of a job's letters, with what the job has landed beside it."""
