@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from deltalake import DeltaTable, QueryBuilder
 
 from heraldry.cli.maintain import command, size_text
 from heraldry.errors import WarehouseError
+from heraldry.pipeline import maintain as upkeep
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement
 from heraldry.pipeline.lake.checkpoints import note
@@ -62,6 +65,12 @@ class Lake:
         table = delta.open_table(self.storage, PATH)
         assert table is not None
         return sorted(delta.table_rows(self.storage, table)["n"].to_pylist())
+
+    def rows(self, *columns: str) -> list[tuple[Any, ...]]:
+        table = delta.open_table(self.storage, PATH)
+        assert table is not None
+        found = delta.table_rows(self.storage, table).to_pylist()
+        return sorted((tuple(row[name] for name in columns) for row in found), key=repr)
 
     def counts(self, conditions: tuple[str, ...]) -> dict[str, tuple[int, int]]:
         """How many rows DuckDB and DataFusion find."""
@@ -136,6 +145,93 @@ def test_an_order_by_the_column_of_the_partitions(lake: Lake, order: tuple[str, 
     assert (found.compacted, found.into, found.left) == (6, 2, "")
     assert len(lake.numbers) == 6
     assert lake.kept().compacted == 0
+
+
+BY_SHOP_IN_ORDER = Arrangement((("shop", "string"),), ("n",))
+
+
+def land_shops(lake: Lake, shops: list[str | None], batches: int, first: int = 0) -> None:
+    for batch in range(first, first + batches):
+        rows = pa.table({"n": [batch] * len(shops), "shop": pa.array(shops, pa.string())})
+        files = ParquetWriter(lake.storage, batch).write(PATH, rows, BY_SHOP_IN_ORDER)
+        lake.committer.commit(PATH, configuration(BY_SHOP_IN_ORDER), files, batch)
+
+
+def test_only_partitions_that_need_it_are_written_again(lake: Lake) -> None:
+    shops: list[str | None] = [f"s{number}" for number in range(5)]
+    land_shops(lake, shops, 2)
+    assert (lake.kept().compacted, lake.kept().compacted) == (10, 0)
+    land_shops(lake, ["s0"], 2, first=2)
+    told = lake.kept(dry_run=True)
+    assert (told.compacted, told.into) == (3, 1)
+    found = lake.kept()
+    assert (found.compacted, found.into) == (3, 1)
+    assert lake.kept(dry_run=True).compacted == 0
+
+
+@pytest.mark.parametrize(
+    "odd", ["~berlin", "x" * 300], ids=["a folder that Delta cannot find", "too long a folder"]
+)
+def test_a_partition_that_cannot_be_compacted_keeps_no_other_from_it(lake: Lake, odd: str) -> None:
+    land_shops(lake, [odd, "oslo", None], 2)
+    lake.kept()
+    land_shops(lake, [odd, "oslo", None], 2, first=2)
+    found = lake.kept()
+    assert (found.compacted, found.into) == (6, 2)
+    assert found.left.startswith(f"shop={odd[:60]} not compacted: ")
+    assert lake.numbers == sorted([0, 1, 2, 3] * 3)
+
+
+def test_of_many_partitions_that_are_left_some_are_told(lake: Lake) -> None:
+    shops: list[str | None] = [f"{number}~" for number in range(8)]
+    for first in (0, 2):
+        land_shops(lake, shops, 2, first)
+        found = lake.kept()
+    assert found.left.count("~ not compacted") == 5
+    assert found.left.endswith("; 3 more partitions not compacted")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("string", ["a b/ü%41", "it's", "", None]),
+        ("date", [date(2026, 1, 2), None]),
+        ("long", [-5, 0, None]),
+        ("boolean", [True, False, None]),
+    ],
+    ids=["texts", "dates", "integers", "truths"],
+)
+@pytest.mark.parametrize("order", [(), ("n",)], ids=["as they came", "in order"])
+def test_partitions_of_every_type(
+    lake: Lake, kind: str, values: list[Any], order: tuple[str, ...]
+) -> None:
+    arranged = Arrangement((("by", kind),), order)
+    for batch in range(2):
+        rows = pa.table({"n": list(range(len(values))), "by": pa.array(values)})
+        files = ParquetWriter(lake.storage, batch).write(PATH, rows, arranged)
+        lake.committer.commit(PATH, configuration(arranged), files, batch)
+    before = lake.rows("n", "by")
+    found = lake.kept()
+    assert (found.compacted, found.left) == (2 * len(values), "")
+    assert lake.kept(dry_run=True).compacted == 0
+    assert lake.rows("n", "by") == before
+
+
+@pytest.mark.parametrize("order", [(), ("n",)], ids=["as they came", "in order"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_dry_run_says_what_is_done(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, seed: int, order: tuple[str, ...]
+) -> None:
+    """Files of all sizes, some larger than the new ones."""
+    monkeypatch.setattr(upkeep, "TARGET", 10_000)
+    chance, arranged = random.Random(seed), Arrangement((), order)
+    for batch in range(10):
+        rows = pa.table({"n": [chance.random() for _ in range(chance.choice([9, 9, 600, 1500]))]})
+        files = ParquetWriter(lake.storage, batch).write(PATH, rows, arranged)
+        lake.committer.commit(PATH, configuration(arranged), files, batch)
+    told, done = lake.kept(dry_run=True), lake.kept()
+    assert told.compacted == done.compacted > 0
+    assert order or told.into == done.into
 
 
 COUNTED = ("f > 10", "f <> f", "isnan(f)", "r['f'] > 10", "f < 2", "k = 1", "k > 1", "t > 'b'")

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import delta
-from heraldry.pipeline.lake.arrangement import Arrangement
+from heraldry.pipeline.lake.arrangement import Arrangement, partition_text
 from heraldry.pipeline.lake.checkpoints import away, ledgers
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
@@ -39,7 +39,11 @@ TARGET = 128 * 1024 * 1024
 
 _TRIES = 3
 _KEEP = 100
+_TOLD = 5
+_LONGEST = 60
+"""How many partitions are told of one by one, and how much of a value."""
 _BATCHES = "heraldry/batches"
+_Partition = tuple[str | None, ...]
 _REMEMBERED = "delta.deletedFileRetentionDuration"
 """How long the log of a table tells of files that are out of it: a week, where nothing is said."""
 
@@ -131,12 +135,12 @@ def _maintain(
     if not upkeep.dry_run:
         _remember(table, upkeep.retention)
     if upkeep.compact:
-        small = _small(table)
-        compacted = sum(small.values())
-        into = len(small)
-        if small and not upkeep.dry_run:
-            compacted, into, why = _compact(table)
-            left += [why] if why else []
+        due = _due(table)
+        if upkeep.dry_run:
+            compacted = sum(files for files, _ in due.values())
+            into = sum(made for _, made in due.values())
+        else:
+            compacted, into, left = _compact(table, list(due))
     removed = unowned = freed = 0
     if upkeep.vacuum:
         old, lost = _removable(storage, path, table, upkeep.retention, unfinished.files)
@@ -172,50 +176,104 @@ def _remember(table: DeltaTable, retention: float) -> None:
             table.alter.set_table_properties({_REMEMBERED: f"interval {hours} hours"})
 
 
-def _small(table: DeltaTable) -> dict[tuple[Any, ...], int]:
-    """The partitions with more than one small file, and how many they have."""
+def _due(table: DeltaTable) -> dict[_Partition, tuple[int, int]]:
+    """The partitions with more than one small file: how many files are made into how many."""
     actions = pa.table(table.get_add_actions(flatten=True))
-    names = [f"partition.{name}" for name in table.metadata().partition_columns]
-    sizes = actions["size_bytes"].to_pylist()
-    columns = [actions[name].to_pylist() for name in names]
-    keys = list(zip(*columns, strict=True)) if names else [()] * len(sizes)
-    counted = Counter(key for key, size in zip(keys, sizes, strict=True) if size < TARGET // 2)
-    return {key: count for key, count in counted.items() if count > 1}
+    names = table.metadata().partition_columns
+    columns = [actions[f"partition.{name}"].to_pylist() for name in names]
+    sizes: defaultdict[_Partition, list[int]] = defaultdict(list)
+    for row, size in enumerate(actions["size_bytes"].to_pylist()):
+        sizes[tuple(partition_text(column[row]) for column in columns)].append(size)
+    due = {key: found for key, found in sizes.items() if _count_small(found) > 1}
+    if _order(table):
+        return {key: (len(found), math.ceil(sum(found) / TARGET)) for key, found in due.items()}
+    runs = {key: _runs(found) for key, found in due.items()}
+    return {key: (sum(found), len(found)) for key, found in runs.items() if found}
 
 
-def _compact(table: DeltaTable) -> tuple[int, int, str]:
-    """Make few files of many, in the order the table asks for: how many became how many."""
+def _count_small(sizes: Sequence[int]) -> int:
+    return sum(size < TARGET // 2 for size in sizes)
+
+
+def _runs(sizes: Sequence[int]) -> list[int]:
+    """How many files each new one is made of, where their order stays: of neighbours."""
+    runs, room = [0], TARGET
+    for size in sizes:
+        if size > room:
+            runs.append(0)
+            room = TARGET
+        if size <= room:
+            runs[-1] += 1
+            room -= size
+    return [run for run in runs if run > 1]
+
+
+def _order(table: DeltaTable) -> list[str]:
+    """The columns that files are ordered by; delta-rs does not order by those of partitions."""
     metadata = table.metadata()
-    # All rows of a partition have the same value: delta-rs does not order by it.
-    cluster = [
-        name
-        for name in Arrangement.read(metadata.configuration).cluster
-        if name not in metadata.partition_columns
-    ]
+    asked = Arrangement.read(metadata.configuration).cluster
+    return [name for name in asked if name not in metadata.partition_columns]
+
+
+def _compact(table: DeltaTable, due: Sequence[_Partition]) -> tuple[int, int, list[str]]:
+    """Make few files of many: how many became how many, and what was left as it is, and why.
+
+    Each partition for itself: one that cannot be compacted keeps no other from it, and no file of
+    one that is in order is written again.
+    """
+    compacted, into, left = 0, 0, []
+    for partition in due:
+        names = table.metadata().partition_columns
+        told = _compact_partition(table, dict(zip(names, partition, strict=True)))
+        if isinstance(told, str):
+            left.append(told)
+        else:
+            compacted += told[0]
+            into += told[1]
+    if len(left) > _TOLD:
+        left[_TOLD:] = [f"{len(left) - _TOLD:,} more partitions not compacted"]
+    return compacted, into, left
+
+
+def _compact_partition(
+    table: DeltaTable, partition: Mapping[str, str | None]
+) -> tuple[int, int] | str:
+    """Compact one partition in the order the table asks for: how many files became how many.
+
+    A text says why it was left as it is.
+    """
+    # A filter takes an empty text for null, as the log does.
+    asked = [(name, "=", value or "") for name, value in partition.items()]
+    place = "".join(f"{name}={(value or '')[:_LONGEST]} " for name, value in partition.items())
+    for _ in range(_TRIES):
+        try:
+            told = _optimize(table, asked)
+        except CommitFailedError as error:
+            why = f"{place}not compacted, others were writing: {_first_line(error)}"
+            table.update_incremental()
+        except DeltaError as error:
+            return f"{place}not compacted: {_first_line(error)}"
+        else:
+            return int(told["numFilesRemoved"]), int(told["numFilesAdded"])
+    return why
+
+
+def _optimize(table: DeltaTable, asked: list[tuple[str, str, Any]]) -> dict[str, Any]:
+    """Have delta-rs make few files of many, with bounds of the columns that a job tells them of."""
     bounded = bounded_columns(pa.schema(table.schema()))
     writing = WriterProperties(
         compression="ZSTD",
         default_column_properties=ColumnProperties(statistics_enabled="NONE"),
         column_properties={name: ColumnProperties(statistics_enabled="CHUNK") for name in bounded},
     )
-    for tried in range(1, _TRIES + 1):
-        try:
-            if cluster:
-                told = table.optimize.z_order(
-                    cluster, target_size=TARGET, writer_properties=writing
-                )
-            else:
-                told = table.optimize.compact(target_size=TARGET, writer_properties=writing)
-        except CommitFailedError as error:
-            if tried == _TRIES:
-                return 0, 0, f"not compacted, others were writing: {_first_line(error)}"
-            table.update_incremental()
-        except DeltaError as error:
-            return 0, 0, f"not compacted: {_first_line(error)}"
-        else:
-            break
-    table.update_incremental()
-    return int(told["numFilesRemoved"]), int(told["numFilesAdded"]), ""
+    order, where = _order(table), asked or None
+    if order:
+        return table.optimize.z_order(
+            order, partition_filters=where, target_size=TARGET, writer_properties=writing
+        )
+    return table.optimize.compact(
+        partition_filters=where, target_size=TARGET, writer_properties=writing
+    )
 
 
 def _removable(

@@ -164,7 +164,7 @@ def test_a_file_per_partition(tmp_path: Path) -> None:
     assert found == {
         ("2026-11-16", "a b/ü~"): [1, 2],
         ("2026-11-16", "x" * 300): [3],
-        ("2026-11-15", ""): [4],
+        ("2026-11-15", None): [4],
         (None, None): [5],
     }
     folders = [file.name.rpartition("/")[0] for file in written]

@@ -118,7 +118,7 @@ class Arrangement(msgspec.Struct, frozen=True):
         for begin, end in zip(starts, [*starts[1:], table.num_rows], strict=True):
             row = {name: values[name][begin].as_py() for name in present}
             yield (
-                {name: _text(row.get(name)) for name in self.names},
+                {name: partition_text(row.get(name)) for name in self.names},
                 order.slice(begin, end - begin),
             )
 
@@ -183,10 +183,10 @@ def _partition_type(kind: pa.DataType) -> str | None:
     return next((known for known, arrow in _TYPES.items() if arrow == kind), None)
 
 
-def _text(value: Any) -> str | None:
-    """A value of a partition as Delta writes it."""
+def partition_text(value: Any) -> str | None:
+    """A value of a partition as Delta writes it, which takes an empty text for null."""
     if value is None or isinstance(value, str):
-        return value
+        return value or None
     if isinstance(value, bool):
         return "true" if value else "false"
     return value.isoformat() if isinstance(value, date) else str(value)
