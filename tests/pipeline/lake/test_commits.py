@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,54 @@ def test_a_table_is_made_before_its_rows(storage: Storage) -> None:
     assert committer.commit(PATH, CONFIGURATION, [file], 0) == 1
     assert opened(storage).metadata().configuration == CONFIGURATION
     assert numbers(storage) == [1]
+
+
+def test_a_table_that_others_make_while_ours_is_a_draft(storage: Storage) -> None:
+    (file,) = write(storage, 1)
+    first, second = Committer(storage, "job"), Committer(storage, "other")
+    assert first.draft(PATH, CONFIGURATION, file)
+    assert second.draft(PATH, CONFIGURATION, file)
+    assert second.make(PATH, CONFIGURATION, file)
+    assert first.make(PATH, CONFIGURATION, file)
+    assert not second.draft(PATH, CONFIGURATION, file)
+    assert not Committer(storage, "third").draft(PATH, CONFIGURATION, file)
+    assert storage.names(f"{PATH}/_delta_log") == [f"{0:020d}.json"]
+
+
+def test_a_draft_that_a_kill_left_is_no_table(storage: Storage) -> None:
+    (file,) = write(storage, 1)
+    assert Committer(storage, "job").draft(PATH, CONFIGURATION, file)
+    assert delta.open_table(storage, PATH) is None
+    again = Committer(storage, "job")
+    assert again.draft(PATH, CONFIGURATION, file)
+    assert again.make(PATH, CONFIGURATION, file)
+    assert again.commit(PATH, CONFIGURATION, [file], 0) == 1
+    assert numbers(storage) == [1]
+
+
+def test_the_first_entry_has_its_content_before_its_name(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it a power cut would leave a table that nobody can read, or make."""
+    done: list[str] = []
+    fsync, link = os.fsync, os.link
+    monkeypatch.setattr(os, "fsync", lambda file: (done.append("content"), fsync(file)))
+    monkeypatch.setattr(os, "link", lambda *names: (done.append("name"), link(*names)))
+    committer = Committer(storage, "job")
+    for batch in range(2):
+        committer.commit(PATH, CONFIGURATION, write(storage, batch), batch)
+    assert done == ["content", "name", "name"]
+
+
+def test_a_later_entry_that_a_power_cut_has_emptied(storage: Storage, tmp_path: Path) -> None:
+    """Its batch is not done: it is committed again, behind it."""
+    Committer(storage, "job").commit(PATH, CONFIGURATION, write(storage, 0), 0)
+    (tmp_path / PATH / "_delta_log" / f"{1:020d}.json").touch()
+    committer = Committer(storage, "job")
+    for batch in (1, 2):
+        assert committer.commit(PATH, CONFIGURATION, write(storage, batch), batch) == batch + 1
+    assert numbers(storage) == [0, 1, 2]
+    assert pl.read_delta(storage.join(PATH))["n"].sort().to_list() == [0, 1, 2]
 
 
 def test_a_table_of_others_is_not_made_again(storage: Storage) -> None:

@@ -30,19 +30,46 @@ def test_files_are_on_the_disk_before_a_manifest_names_them_and_commits_before_i
 
     def state(self: Storage) -> None:
         known = ledger.manifest(0)
-        log = tmp_path / "lake/db/g/m/_delta_log"
-        settled.append((self, known.committed if known else None, log.exists()))
+        entry = tmp_path / f"lake/db/g/m/_delta_log/{0:020d}.json"
+        settled.append((self, known.committed if known else None, entry.exists()))
 
     settled: list[tuple[Storage, bool | None, bool]] = []
     monkeypatch.setattr(Storage, "settle", state)
     assert decide(committer, ledger, manifest, ())
     # Not decided yet; Spark keeps the offsets of the batch beside the ledger.
-    assert settled == [(storage, None, True), (ledger.storage, None, True)]
+    drafted, *before = settled
+    assert drafted == (storage, None, False)  # no name before its content
+    assert before == [(storage, None, True), (ledger.storage, None, True)]
     assert numbers(storage) == []
     commit_manifest(committer, ledger, manifest)
-    assert settled[2:] == [(storage, False, True)]  # committed, and not done yet
+    assert settled[3:] == [(storage, False, True)]  # committed, and not done yet
     assert ledger.pending() is None
     assert numbers(storage) == [1, 2]
+
+
+def test_many_new_tables_are_settled_in_one_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage, ledger = Storage.open(str(tmp_path / "lake")), Ledger.open(str(tmp_path / "state"))
+    found = [manifest_of(storage, 1, path=f"db/g/t{number}") for number in range(20)]
+    files = tuple(file for one in found for file in one.files)
+    tables = {path: told for one in found for path, told in one.tables.items()}
+    manifest = Manifest(batch=0, files=files, tables=tables)
+    logs: list[list[str]] = []
+
+    def state(self: Storage) -> None:
+        if self == storage:
+            logs.append([path.suffix for path in tmp_path.glob("lake/db/g/*/_delta_log/.*")])
+
+    monkeypatch.setattr(Storage, "settle", state)
+    committer = Committer(storage, ledger.job)
+    assert decide(committer, ledger, manifest, ())
+    assert logs == [[".draft"] * 20, []]
+    commit_manifest(committer, ledger, manifest)
+    again = Manifest(batch=1, files=files, tables=tables)
+    logs.clear()
+    assert decide(committer, ledger, again, ())
+    assert len(logs) == 1, "no table is new"
 
 
 def manifest_of(storage: Storage, *rows: int, path: str = PATH) -> Manifest:

@@ -45,6 +45,22 @@ class Committer:
     job: str
     _versions: dict[str, tuple[int, int]] = field(default_factory=dict)
     _made: set[str] = field(default_factory=set)
+    _drafts: dict[str, str] = field(default_factory=dict)
+
+    def draft(self, path: str, configuration: Mapping[str, str], file: DataFile) -> bool:
+        """Write the first entry of a table that is not there, for :meth:`make`: whether it is one.
+
+        Once its storage is settled, a power cut cannot leave the entry's name without its content:
+        no table could be read or made from that. Drafts of many tables are settled in one go.
+        """
+        if not self.storage.is_local or path in self._made:
+            return False
+        if delta.open_table(self.storage, path) is not None:
+            return False
+        columns = delta.schema_of_file(self.storage, path, file)
+        os.makedirs(_log(self.storage, path), exist_ok=True)
+        self._drafts[path] = _draft(self.storage, path, _creation(columns, configuration))
+        return True
 
     def make(self, path: str, configuration: Mapping[str, str], file: DataFile) -> bool:
         """Make a table without rows where there is none: whether it is one for files like this.
@@ -54,17 +70,23 @@ class Committer:
         """
         if path in self._made:
             return True
+        draft = self._drafts.pop(path, None)
+        if draft is not None and _link(draft, 0):
+            return self._first(path)
         # The files know their columns; the catalog may have changed since they were written.
         columns = delta.schema_of_file(self.storage, path, file)
         table = delta.open_table(self.storage, path)
         if table is None:
             if _append(self.storage, path, 0, _creation(columns, configuration)):
-                self._versions[path] = (0, _NO_BATCH)
-                self._made.add(path)
-                return True
+                return self._first(path)
             table = delta.create_table(self.storage, path, columns, configuration)
         if not delta.is_made_for(table, columns, configuration):
             return False
+        self._made.add(path)
+        return True
+
+    def _first(self, path: str) -> bool:
+        self._versions[path] = (0, _NO_BATCH)
         self._made.add(path)
         return True
 
@@ -176,19 +198,43 @@ def _append(storage: Storage, path: str, version: int, entry: Sequence[Mapping[s
     """
     if not storage.is_local:
         return False
-    folder = os.path.join(storage.url, path, "_delta_log")
+    folder = _log(storage, path)
     if not version:
         os.makedirs(folder, exist_ok=True)
-    elif not os.path.exists(os.path.join(folder, f"{version - 1:020d}.json")):
+    elif not os.path.exists(_entry_path(folder, version - 1)):
         return False
-    draft = os.path.join(folder, f".{uuid.uuid4()}.draft")
+    # The first entry is what a table is: without its content, nobody could go on from its name.
+    return _link(_draft(storage, path, entry, settled=not version), version)
+
+
+def _draft(
+    storage: Storage, path: str, entry: Sequence[Mapping[str, Any]], *, settled: bool = False
+) -> str:
+    """Write an entry of a table's log under a name that nobody reads."""
+    draft = os.path.join(_log(storage, path), f".{uuid.uuid4()}.draft")
     with open(draft, "wb") as handle:
         handle.write(b"\n".join(msgspec.json.encode(action) for action in entry))
+        if settled:
+            handle.flush()
+            os.fsync(handle.fileno())
+    return draft
+
+
+def _link(draft: str, version: int) -> bool:
+    """Have a draft be an entry of its log: whether there was none yet."""
     try:
         # A link, unlike a renaming, never takes the place of another's entry.
-        os.link(draft, os.path.join(folder, f"{version:020d}.json"))
+        os.link(draft, _entry_path(os.path.dirname(draft), version))
     except FileExistsError:
         return False
     finally:
         os.unlink(draft)
     return True
+
+
+def _log(storage: Storage, path: str) -> str:
+    return os.path.join(storage.url, path, "_delta_log")
+
+
+def _entry_path(folder: str, version: int) -> str:
+    return os.path.join(folder, f"{version:020d}.json")

@@ -74,11 +74,11 @@ def _make_tables(committer: Committer, manifest: Manifest, known: Collection[str
     first = {file.table: file for file in reversed(manifest.files) if file.table not in known}
     # The warehouse's own have the same columns for everybody.
     paths = [path for path in first if not path.startswith("_")]
+    told = [(path, manifest.tables[path], _data_file(first[path])) for path in paths]
     with ThreadPoolExecutor(_COMMITTERS) as pool:
-        made = pool.map(
-            lambda path: committer.make(path, manifest.tables[path], _data_file(first[path])), paths
-        )
-        return all(list(made))
+        if any(list(pool.map(lambda one: committer.draft(*one), told))):
+            committer.storage.settle()
+        return all(list(pool.map(lambda one: committer.make(*one), told)))
 
 
 def _data_file(file: ManifestFile) -> DataFile:
