@@ -70,6 +70,10 @@ class Lease:
         turn = 0 if last is None else last + 1
         if not self._is_first(turn):
             return None
+        if self._last() != turn:
+            # Others have had this turn meanwhile, and removed it as they took a later one.
+            self.storage.delete_tree(self._turn(turn))
+            return None
         for old in self._turns():
             if old < turn:
                 self.storage.delete_tree(self._turn(old))
