@@ -251,6 +251,7 @@ def test_how_kafka_is_read() -> None:
         "startingOffsets": "earliest",
         "failOnDataLoss": "true",
         "groupIdPrefix": "heraldry",
+        "kafka.isolation.level": "read_committed",
     }
 
 
