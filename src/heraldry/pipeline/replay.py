@@ -47,13 +47,14 @@ from heraldry.pipeline.letters.history import (
     REPEATED,
     REPLAYS,
     History,
+    among,
 )
 from heraldry.pipeline.letters.history import SCHEMA as HISTORY
 from heraldry.pipeline.letters.letter import SCHEMA
 from heraldry.pipeline.letters.where import where
 
 _LETTERS = pa.schema([SCHEMA.field(name) for name in COLUMNS])
-_PLACES = ("letter", "source", "position", "masked")
+_PLACES = ("letter", "source", "position", "received", "masked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +162,7 @@ class ReplayJob:
         """The letters that will be judged, without their lines; nothing is counted."""
         left = self._left
         for batch in letter_batches(self._storage, list(_PLACES), where=self._where):
-            tired = pc.is_in(batch["letter"], value_set=self._done)
+            tired = among(batch, self._done)
             some = batch.filter(pc.invert(pc.or_(tired, _masked(batch)))).slice(0, left)
             left = None if left is None else left - some.num_rows
             yield some
@@ -170,7 +171,7 @@ class ReplayJob:
 
     def _sort_out(self, batch: pa.RecordBatch, chunk: Chunk) -> None:
         """Put aside what is not judged: masked letters, and those tried too often."""
-        tired = pc.is_in(batch["letter"], value_set=self._done)
+        tired = among(batch, self._done)
         self.report.skipped += pc.sum(tired).as_py() or 0
         batch = batch.filter(pc.invert(tired))
         masked = _masked(batch)
@@ -335,13 +336,15 @@ class ReplayJob:
         rows: list[dict[str, Any]] = [
             known | {"letter": one, "outcome": MASKED, "attempt": 0} for one in masked
         ]
-        columns = (letters[name].to_pylist() for name in ("letter", "source", "position"))
-        for letter, source, position in zip(*columns, strict=True):
+        names = ("letter", "source", "position", "received")
+        columns = (letters[name].to_pylist() for name in names)
+        for letter, source, position, received in zip(*columns, strict=True):
             one = outcomes[source, position]
             rows.append(
                 known
                 | {
                     "letter": letter,
+                    "received": received,
                     "attempt": attempts.get(letter, 0) + 1,
                     "outcome": _outcome(one),
                     "definition": one.definition,

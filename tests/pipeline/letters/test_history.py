@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +13,11 @@ from heraldry.dialects.load import load_bytes
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
+from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.letters.history import REPLAYS, SCHEMA, History
 from heraldry.pipeline.replay import ReplaySettings, replay
-from tests.pipeline.letters.lettering import land_lines, replays
+from tests.pipeline.landing.without_spark import RECEIVED
+from tests.pipeline.letters.lettering import land_lines, replays, table_column
 from tests.suites.streams import DRAFT_07, NUMBER, document, line, record
 
 BELT = {
@@ -46,10 +50,10 @@ def run(lake: Path, *, foreign: bool = False, dry_run: bool = False) -> tuple[in
     return report.landed, report.refused, report.skipped
 
 
-def without_the_column(lake: Path) -> None:
-    """Make the history what it was before it told how letters were read."""
+def without_the_column(lake: Path, name: str = "foreign") -> None:
+    """Make the history what it was before it told how letters were read, or which they were."""
     storage = Storage(str(lake))
-    rows = replays(lake).drop_columns("foreign")
+    rows = replays(lake).drop_columns(name)
     shutil.rmtree(lake / REPLAYS)
     table = delta.create_table(storage, REPLAYS, rows.schema, {})
     delta.commit_files(table, ParquetWriter(storage, 1).write(REPLAYS, rows), "before", 1)
@@ -86,3 +90,80 @@ def test_a_history_of_old_is_read(lake: Path) -> None:
     found = [len(history.refused(digest, 1, foreign=way)) for way in (False, True)]
     assert found == [2, 0]
     assert len(history.refused(digest, 2, foreign=False)) == 0
+
+
+# --- a place that comes again, as in a topic that was deleted and made anew
+
+ANEW = document({"belt": BELT, "scan": BELT | {"protocoloptions": {"topic": "scans"}}})
+NOTHING = document({"nothing": BELT | {"protocoloptions": {"topic": "nothing"}}})
+
+
+def land_at_one_place(
+    lake: Path, batch: int, received: datetime = RECEIVED, topic: str = "belts"
+) -> None:
+    """A letter of one job at the place that all of them have."""
+    metadata = {"topic": topic, "key": str(batch)}
+    sent = line({"protocol": "KAFKA", "metadata": metadata, "payload": {"speed": batch}})
+    land_lines(lake, NOTHING, [sent], batch=batch, received=received)
+
+
+def replayed(lake: Path, **more: Any) -> tuple[int, int, int]:
+    settings = ReplaySettings(warehouse=str(lake), **more)
+    report = replay(load_bytes(ANEW, "catalog"), settings)
+    return report.landed, report.refused, report.skipped
+
+
+@pytest.mark.parametrize(
+    "times",
+    [(0, 1), (1, 0), (0, 10**6), (10**6, 0), (10**6, 10**6 + 1)],
+    ids=["later", "earlier", "clock ahead", "clock ahead at first", "clock always ahead"],
+)
+def test_a_letter_at_a_place_that_comes_again_is_open(
+    tmp_path: Path, times: tuple[int, int]
+) -> None:
+    """Whatever the clocks of jobs and replays say: each letter lands once."""
+    for batch, hours in enumerate(times):
+        land_at_one_place(tmp_path, batch, RECEIVED + timedelta(hours=hours))
+        assert [len(list(deadletters.letters(str(tmp_path)))) for _ in range(2)] == [1, 1]
+        assert replayed(tmp_path, dry_run=True) == (1, 0, 0)
+        assert [replayed(tmp_path) for _ in range(2)] == [(1, 0, 0), (0, 0, 0)]
+        assert list(deadletters.letters(str(tmp_path))) == []
+    assert sorted(map(int, table_column(tmp_path, "default/shop/belt", "speed"))) == [0, 1]
+    assert len(set(replays(tmp_path)["letter"].to_pylist())) == 1
+
+
+def test_two_letters_of_one_id_both_land(tmp_path: Path) -> None:
+    for batch in range(2):
+        land_at_one_place(tmp_path, batch, RECEIVED + timedelta(hours=batch))
+    assert replayed(tmp_path, dry_run=True) == (2, 0, 0)
+    assert replayed(tmp_path) == (2, 0, 0)
+    assert replayed(tmp_path) == (0, 0, 0)
+
+
+def test_the_guard_counts_for_one_letter_of_an_id(tmp_path: Path) -> None:
+    land_at_one_place(tmp_path, 0, topic="none")
+    assert [replayed(tmp_path) for _ in range(4)] == [(0, 1, 0)] * 3 + [(0, 0, 1)]
+    land_at_one_place(tmp_path, 1, RECEIVED + timedelta(hours=1))
+    assert [replayed(tmp_path) for _ in range(2)] == [(1, 0, 1), (0, 0, 1)]
+
+
+def test_a_history_of_old_closes_letters_by_their_id(tmp_path: Path) -> None:
+    land_at_one_place(tmp_path, 0)
+    assert replayed(tmp_path) == (1, 0, 0)
+    without_the_column(tmp_path, "received")
+    assert replayed(tmp_path) == (0, 0, 0)
+    land_at_one_place(tmp_path, 1, RECEIVED + timedelta(hours=1), topic="scans")
+    assert replayed(tmp_path) == (0, 0, 0)
+
+
+def test_one_letter_of_an_id_is_told_in_full(tmp_path: Path) -> None:
+    """It is the newest, with what became of that one."""
+    land_at_one_place(tmp_path, 0)
+    assert replayed(tmp_path) == (1, 0, 0)
+    land_at_one_place(tmp_path, 1, RECEIVED + timedelta(hours=1))
+    (number,) = set(replays(tmp_path)["letter"].to_pylist())
+    found = deadletters.find_letter(str(tmp_path), number[:8])
+    assert (found["batch"], found["replays"]) == (1, [])
+    replayed(tmp_path)
+    (told,) = deadletters.find_letter(str(tmp_path), number)["replays"]
+    assert (told["outcome"], told["replay"]) == ("landed", 2)

@@ -18,12 +18,13 @@ from heraldry.errors import UsageError, WarehouseError
 from heraldry.pipeline.lake.delta import open_table
 from heraldry.pipeline.lake.layout import DEAD_LETTERS
 from heraldry.pipeline.lake.storage import Storage
-from heraldry.pipeline.letters.history import History, replays_of
+from heraldry.pipeline.letters.history import History, among, replays_of
 from heraldry.pipeline.letters.letter import SCHEMA, letter_ids
 
 _GROUP = ("stage", "rule", "definition", "path", "message")
 _SHORTEST_ID = 6
 _AT_ONCE = 10_000
+_TOLD_BY = ("letter", "source", "position", "received")
 _WHOLE = (("count_all", "sum"), ("received_min", "min"), ("received_max", "max"))
 
 
@@ -95,11 +96,13 @@ def find_letter(warehouse: str, start: str) -> dict[str, Any]:
     for batch in letter_batches(storage, SCHEMA.names, closed=True):
         some = batch.filter(pc.starts_with(batch["letter"], start))
         found += some.to_pylist()
-    if len(found) != 1:
+    if len({row["letter"] for row in found}) != 1:
         told = "is no letter" if not found else "is the beginning of several letters"
         raise UsageError(f"{start!r} {told}", "heraldry dead-letters --rows -o json has the ids")
-    whole = shown(found[0])
-    return whole | {"replays": replays_of(storage, whole["letter"])}
+    # Of a place that came again the last one counts.
+    last = max(found, key=lambda row: row["received"])
+    became = replays_of(storage, last["letter"], last["received"])
+    return shown(last) | {"replays": became}
 
 
 def open_warehouse(warehouse: str) -> Storage:
@@ -124,7 +127,7 @@ def letter_batches(
         return
     landed = None if closed else History.read(storage).closed
     identified = "letter" in columns or (landed is not None and len(landed) > 0)
-    wanted = list(dict.fromkeys([*columns, *(("letter", "source", "position") * identified)]))
+    wanted = list(dict.fromkeys([*columns, *(_TOLD_BY * identified)]))
     system, root = storage.filesystem()
     for name in _files(table, newest=newest):
         path = f"{root}/{DEAD_LETTERS}/{name}"
@@ -139,7 +142,7 @@ def letter_batches(
         for batch in _reversed(batches) if newest else batches:
             chosen = _with_ids(batch) if identified else batch
             if landed is not None and len(landed):
-                chosen = chosen.filter(pc.invert(pc.is_in(chosen["letter"], value_set=landed)))
+                chosen = chosen.filter(pc.invert(among(chosen, landed)))
             if chosen.num_rows:
                 yield chosen.select(list(columns))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -29,14 +30,15 @@ SCHEMA = pa.schema(
         ("at", pa.timestamp("us", "UTC")),
         ("catalog", pa.string()),
         ("foreign", pa.bool_()),
+        ("received", pa.timestamp("us", "UTC")),
     ]
 )
 """The columns; ``foreign``: the message inside was judged. It is null in rows of old, which were
-judged as they are.
+judged as they are. ``received`` is the letter's own, null in rows of old.
 """
 LANDED, REFUSED, MASKED, REPEATED = "landed", "refused", "masked", "repeated"
 _CLOSED = pa.array([LANDED, REPEATED])
-_KNOWN = ["letter", "replay", "outcome", "catalog", "foreign"]
+_KNOWN = ["letter", "replay", "outcome", "catalog", "foreign", "received"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class History:
         rows = delta.table_rows(storage, table, [name for name in _KNOWN if name in found])
         for lacking in (SCHEMA.field(name) for name in _KNOWN if name not in found):
             rows = rows.append_column(lacking, pa.nulls(len(rows), lacking.type))
-        return cls(rows)
+        return cls(rows.select(_KNOWN))
 
     def with_rows(self, rows: pa.Table) -> History:
         """The history with what was just added to it."""
@@ -67,21 +69,27 @@ class History:
         return pc.max(self.rows["replay"]).as_py() or 0
 
     def letters(self, outcome: str) -> pa.Array:
-        """The letters that once had an outcome."""
-        return self._letters(pc.equal(self.rows["outcome"], outcome))
+        """The ids of letters that once had an outcome."""
+        rows = self.rows.filter(pc.equal(self.rows["outcome"], outcome))
+        return _array(rows["letter"].unique())
 
     @property
     def closed(self) -> pa.Array:
-        """The letters that are done with: their message is in a table."""
-        return self._letters(pc.is_in(self.rows["outcome"], value_set=_CLOSED))
+        """The letters that are done with, for :func:`among`: their message is in a table."""
+        done = pc.is_in(self.rows["outcome"], value_set=_CLOSED)
+        return _array(_keys(self.rows.filter(done)).unique())
 
     def refused(self, catalog: str, attempts: int, *, foreign: bool) -> pa.Array:
-        """The letters that a catalog refused so many times, or more, read in one of two ways."""
+        """Those that a catalog refused so many times, or more, read in one of two ways.
+
+        They are for :func:`among`.
+        """
         way = pc.equal(pc.coalesce(self.rows["foreign"], pa.scalar(False)), foreign)
         same = pc.and_(way, pc.equal(self.rows["catalog"], catalog))
         rows = self.rows.filter(pc.and_(same, pc.equal(self.rows["outcome"], REFUSED)))
-        counted = rows.group_by("letter").aggregate([([], "count_all")])
-        return _array(counted.filter(pc.field("count_all") >= attempts)["letter"])
+        keyed = rows.append_column("key", _keys(rows)).group_by("key")
+        counted = keyed.aggregate([([], "count_all")])
+        return _array(counted.filter(pc.field("count_all") >= attempts)["key"])
 
     def attempts(self, letters: pa.Array) -> dict[str, int]:
         """How often each of some letters was judged again."""
@@ -92,18 +100,33 @@ class History:
             zip(counted["letter"].to_pylist(), counted["count_all"].to_pylist(), strict=True)
         )
 
-    def _letters(self, mask: pa.ChunkedArray) -> pa.Array:
-        return _array(self.rows["letter"].filter(mask).unique())
+
+def among(letters: pa.RecordBatch, known: pa.Array) -> pa.Array:
+    """Which letters a history knows.
+
+    A place that comes again, as in a topic that was made anew, makes another letter of the same
+    id, which the time of receipt tells apart. What is compared is one letter's own time in both
+    tables: no two clocks. Rows of old, without that time, mean every letter of the id.
+    """
+    return pc.or_(
+        pc.is_in(letters["letter"], value_set=known), pc.is_in(_keys(letters), value_set=known)
+    )
 
 
-def replays_of(storage: Storage, letter: str) -> list[dict[str, Any]]:
+def replays_of(storage: Storage, letter: str, received: datetime | None) -> list[dict[str, Any]]:
     """Every attempt with one letter, the first one first."""
     table = delta.open_table(storage, REPLAYS)
     if table is None:
         return []
     rows = delta.table_rows(storage, table, where=pc.field("letter") == letter)
     found: list[dict[str, Any]] = rows.sort_by("replay").to_pylist()
-    return found
+    return [row for row in found if row.pop("received", None) in (None, received)]
+
+
+def _keys(letters: pa.Table | pa.RecordBatch) -> pa.Array | pa.ChunkedArray:
+    """``ID@MICROSECONDS``, or the id alone where it is not known when the letter was received."""
+    micros = letters["received"].cast(pa.int64()).cast(pa.string())
+    return pc.binary_join_element_wise(letters["letter"], micros, "@", null_handling="skip")
 
 
 def _array(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -65,7 +65,10 @@ def letter(line: bytes, verdict: Rejected) -> dict[str, Any]:
 
 
 def letter_id(job: str, source: str, position: str) -> str:
-    """The id of a letter: the same for ever, since a job reads a position of a source once."""
+    """The id of a letter: the same for ever, since a job reads a position of a source once.
+
+    Where a position comes again, as in a topic that was made anew, ``received`` tells them apart.
+    """
     told = "\0".join((job, source, position))
     return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:_ID]
 
