@@ -53,14 +53,17 @@ class Node:
             values = [child for child in self.children if child.name == "value"]
             yield from ((name, value) for name in names if name is not None for value in values)
 
-    def leaves(self) -> Iterator[Node]:
-        """All values in it that hold no others, or itself."""
-        todo = [self]
+    def within(self) -> Iterator[Node]:
+        """All values in it, at any depth."""
+        todo = [*self.children]
         while todo:
             node = todo.pop()
-            if node.kind not in "{[":
-                yield node
+            yield node
             todo += node.children
+
+    def leaves(self) -> Iterator[Node]:
+        """All values in it that hold no others, or itself."""
+        return (node for node in (self, *self.within()) if node.kind not in "{[")
 
 
 def spans(data: bytes) -> Node:

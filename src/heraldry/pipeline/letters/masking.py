@@ -9,29 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from typing import Any
-from urllib.parse import unquote
-
-import msgspec
 
 from heraldry.errors import MessageError, UsageError
 from heraldry.messages.line import MAX_LINE
-from heraldry.messages.values import decode_base64
 from heraldry.pipeline.letters.contents import PAYLOADS, Contents, is_unreadable, spellings
 from heraldry.pipeline.letters.json_spans import Node, spans
+from heraldry.pipeline.letters.places import MASK
+from heraldry.pipeline.letters.reasons import WITHHELD, Secrets, scrubbed
 from heraldry.schemas.parse import parse
 
-MASK = "***"
 _NEVER_IN_EVENTS = ("metadata", "protocol")
 _METADATA = ("metadata", "*")
-_CUT = "…"
-_WORD = 4
-"""Shorter secrets are only sought in what a message held, not in our own sentences."""
 
 Steps = tuple[str, ...]
 
@@ -77,14 +70,14 @@ class Masker:
         line: bytes = letter["line"]
         root = _root(line)
         if root is None or is_unreadable(root):
-            return found | _withheld(line) | _scrubbed(letter, Secrets(blind=True))
+            return found | _withheld(line) | scrubbed(letter, WITHHELD)
         contents = Contents.of(root)
         hidden = _outermost(self._hidden(root, contents))
         if not hidden:
             return found
         found["line"] = _replaced(line, hidden)
         found["masked"] = True
-        return found | _scrubbed(letter, Secrets.of(line, contents, hidden))
+        return found | scrubbed(letter, Secrets.of(line, contents, hidden))
 
     def _hidden(self, root: Node, contents: Contents) -> Iterator[Node]:
         """The values to be masked; some may stand within others."""
@@ -118,83 +111,6 @@ class Masker:
                     continue
                 yield from (value for name, value in child.named_values() if fits(name.lower()))
                 todo.append(child)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secrets:
-    """What was masked, as the reasons could quote it.
-
-    ``blind``: a payload was withheld, and nobody knows which parts of it the reasons quote;
-    ``clear`` are the beginnings of the paths of reasons that are not about that payload.
-    """
-
-    texts: frozenset[str] = frozenset()
-    blind: bool = False
-    clear: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, line: bytes, contents: Contents, hidden: Iterable[Node]) -> Secrets:
-        """The texts of masked values and of all that is in them."""
-        texts: set[str] = set()
-        blind = False
-        unseen = sorted(one.start for one in contents.opaque)
-        for node in hidden:
-            blind = blind or (node.is_text and node.parent is None)
-            blind = blind or bisect_left(unseen, node.start) < bisect_left(unseen, node.end)
-            for leaf in node.leaves():
-                texts.update(_forms(line[leaf.start : leaf.end]))
-        # What an unseen event says of itself is withheld with it.
-        known = () if contents.sealed else ("content_type",)
-        clear = ("metadata.", *known, *(("attributes.",) if contents.shows_attributes else ()))
-        return cls(texts=frozenset(filter(None, texts)), blind=blind, clear=clear)
-
-    def value(self, text: str | None, path: str) -> str | None:
-        """What a message held, or a mask where it could be a secret or a part of one."""
-        if text is None:
-            return None
-        if self.blind and not path.startswith(self.clear):
-            return MASK
-        return MASK if any(_overlap(text, secret) for secret in self.texts) else text
-
-    def place(self, path: str) -> str:
-        """Where a reason stands; of a line that was withheld it may be a record as a text."""
-        if self.blind and not self.clear:
-            return path if path == "/" else MASK
-        return self.sentence(path)
-
-    def sentence(self, text: str) -> str:
-        """Our own words, which should hold no value; one that is there goes out."""
-        for secret in sorted(self.texts, key=len, reverse=True):
-            if len(secret) >= _WORD:
-                text = text.replace(secret, MASK)
-        return text
-
-    def problem(self, problem: Mapping[str, Any]) -> dict[str, Any]:
-        """A reason without secrets."""
-        path = problem["path"]
-        return {
-            **problem,
-            "path": self.place(path),
-            "message": self.sentence(problem["message"]),
-            "expected": self.value(problem.get("expected"), path),
-            "found": self.value(problem.get("found"), path),
-        }
-
-
-def _scrubbed(letter: Mapping[str, Any], secrets: Secrets) -> dict[str, Any]:
-    """The members of a letter that tell the reasons."""
-    problems = [secrets.problem(one) for one in msgspec.json.decode(letter["problems"])]
-    near = [
-        {**one, "problems": [secrets.problem(problem) for problem in one["problems"]]}
-        for one in msgspec.json.decode(letter["near"])
-    ]
-    return secrets.problem({name: letter[name] for name in _REASON}) | {
-        "problems": msgspec.json.encode(problems).decode(),
-        "near": msgspec.json.encode(near).decode(),
-    }
-
-
-_REASON = ("path", "message", "expected", "found")
 
 
 def _withheld(line: bytes) -> dict[str, Any]:
@@ -266,35 +182,6 @@ def _replaced(line: bytes, hidden: Iterable[Node]) -> bytes:
         parts += [line[at : node.start], b'"' + MASK.encode() + b'"']
         at = node.end
     return b"".join((*parts, line[at:]))
-
-
-def _forms(raw: bytes) -> Iterator[str]:
-    """How a value may be quoted: as it came, decoded, encoded again, without percent signs."""
-    text = raw.decode()
-    if not text.startswith('"'):
-        if text not in ("null", "true", "false"):
-            yield text
-            yield msgspec.json.encode(parse(raw)).decode()
-        return
-    value: str = parse(raw)
-    yield text[1:-1]
-    yield value
-    yield msgspec.json.encode(value).decode()[1:-1]
-    yield json.dumps(value)[1:-1]
-    yield unquote(value)
-    if (data := decode_base64(value)) is not None:
-        yield data.decode(errors="ignore")
-
-
-def _overlap(text: str, secret: str) -> bool:
-    """Whether a text holds a secret, is a part of one, or was cut within one."""
-    if secret in text or (text and text.strip('"') and text.strip('"') in secret):
-        return True
-    if not text.endswith(_CUT):
-        return False
-    shown = text.removesuffix(_CUT)
-    longest = min(len(shown), len(secret))
-    return any(shown.endswith(secret[:size]) for size in range(longest, 0, -1))
 
 
 @lru_cache(maxsize=64)
