@@ -79,6 +79,27 @@ def test_one_letter(lake: str) -> None:
     assert (whole["letter"], whole["replays"]) == (found[0]["letter"], [])
 
 
+@pytest.mark.parametrize("way", ["groups", "rows", "letter"])
+def test_a_terminal_obeys_no_message(tmp_path: Path, way: str) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\n\u202e\x9b"
+    schema = {"type": "object", "additionalProperties": {"type": "number"}}
+    one = {
+        "envelope": "CloudEvents/1.0",
+        "dataschemaformat": "JSONSchema/draft-07",
+        "dataschema": schema,
+    }
+    group = {"messagegroupid": "g", "messages": {"m": one}}
+    catalog = json.dumps({"messagegroups": {"g": group}}).encode()
+    land_lines(tmp_path, catalog, [line(event("raw", {evil: evil}))])
+    lake = str(tmp_path)
+    found = json.loads(told(lake, "--rows", "-o", "json"))
+    assert found[0]["path"] == f"/{evil}"
+    more = {"groups": [], "rows": ["--rows"], "letter": ["--letter", found[0]["letter"]]}
+    text = told(lake, *more[way])
+    assert "/\\x1b]0;owned\\x07\\x1b[2J\\n\\u202e\\x9b: is not of type number" in text
+    assert text.replace("\n", "").isprintable()
+
+
 def test_export(lake: str, tmp_path: Path) -> None:
     target = tmp_path / "letters.jsonl"
     told(lake, "--export", str(target), "--where", "batch=1")

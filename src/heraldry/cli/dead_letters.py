@@ -183,7 +183,7 @@ def _write_groups(groups: Sequence[LetterGroup], warehouse: str) -> None:
     for group in groups:
         tail = f"  {group.definition}" if group.definition else ""
         click.echo(f"{count(group.count).rjust(wide)}  {group.stage}  [{group.rule}]{tail}")
-        click.echo(wrap(f"{group.path}: {group.message}", " " * (wide + 2)))
+        click.echo(wrap(visible(f"{group.path}: {group.message}"), " " * (wide + 2)))
         first, last = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (group.first, group.last))
         seen = first if first == last else f"{first} to {last}"
         click.secho(f"{' ' * (wide + 2)}seen {seen}", dim=True)
@@ -199,7 +199,7 @@ def _write_letters(letters: Iterable[Mapping[str, Any]]) -> None:
         definition = letter["definition"] or ""
         click.secho(f"{letter['stage']}  [{letter['rule']}]  {definition}".rstrip(), bold=True)
         found = f" (found {letter['found']})" if letter.get("found") is not None else ""
-        click.echo(wrap(f"{letter['path']}: {letter['message']}{visible(found)}", "  "))
+        click.echo(wrap(visible(f"{letter['path']}: {letter['message']}{found}"), "  "))
         place = f"{letter['source']} {letter['position']}, batch {letter['batch']}"
         click.secho(f"  {letter['letter'][:12]}  {visible(place)}", dim=True)
         line = letter["line"] if "line" in letter else f"base64: {letter['line_base64']}"

@@ -47,7 +47,8 @@ def _facts(letter: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _write_problem(problem: Mapping[str, Any], indent: str) -> None:
-    click.echo(wrap(f"{problem['path']}: {problem['message']} [{problem['rule']}]", indent))
+    told = f"{problem['path']}: {problem['message']} [{problem['rule']}]"
+    click.echo(wrap(visible(told), indent))
     for name in ("expected", "found"):
         if problem.get(name) is not None:
             click.echo(f"{indent}  {name} {visible(problem[name])}")
@@ -57,5 +58,5 @@ def _outcome(one: Mapping[str, Any]) -> str:
     if one["outcome"] == "landed":
         return f"landed in {one['table']}"
     if one["outcome"] == "refused":
-        return f"refused, {one['message']} [{one['rule']}]"
+        return visible(f"refused, {one['message']} [{one['rule']}]")
     return f"not tried, the letter is {one['outcome']}"
