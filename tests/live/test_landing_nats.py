@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
+import re
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import nats as client
 import pytest
@@ -19,7 +22,13 @@ from heraldry.messages.message import Message
 from heraldry.messages.protocols import nats as protocol
 from heraldry.messages.rawlog import RawLog
 from heraldry.messages.source_url import endpoint_of_url
-from heraldry.messages.transports.nats_range import AGAIN_SECONDS, RangeReader, Stored
+from heraldry.messages.transports.nats_range import (
+    AGAIN_SECONDS,
+    RangeReader,
+    Stored,
+    stream_state,
+)
+from heraldry.messages.transports.transport import Connection
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources import jetstream
 from heraldry.pipeline.sources.jetstream import JetStreamReader, JetStreamSource, Range
@@ -163,7 +172,7 @@ def test_where_a_new_job_begins(nats: NatsServer, starting: str, first: int) -> 
     stream = f"BEGIN-{starting}"
     fill(nats.address, stream, numbered(10))
     reader = JetStreamReader(source(url(nats, stream), starting=starting)._place)
-    assert reader.initialOffset() == {"sequence": first}
+    assert reader.initialOffset()["sequence"] == first
 
 
 @pytest.mark.parametrize(
@@ -232,7 +241,7 @@ def test_what_a_stream_has_dropped_stops_the_job(nats: NatsServer) -> None:
         strict.latestOffset({"sequence": 5}, limit)
     with pytest.raises(PipelineError, match="dropped"):
         list(strict.read(Range(6, 20)))
-    assert strict.latestOffset({"sequence": 10}, limit) == {"sequence": 20}
+    assert strict.latestOffset({"sequence": 10}, limit)["sequence"] == 20
     lenient = source(url(nats, "LOSS"), on_loss="continue")
     assert JetStreamReader(lenient._place).latestOffset({"sequence": 5}, limit)
     assert list(read(lenient, 6, 20)) == [f"LOSS/{n}" for n in range(11, 21)]
@@ -244,21 +253,22 @@ def test_what_a_stream_drops_amid_a_part_is_not_waited_for(nats: NatsServer, on_
     fill(nats.address, stream, numbered(6100))
     reader = JetStreamReader(source(url(nats, stream), on_loss=on_loss)._place)
     batches = reader.read(Range(1, 6100))
-    assert len(next(batches)) == 6000
+    read = len(next(batches))  # at most what was asked for at once: 6000
     change(nats.address, stream, purge=6101)
     if on_loss == "continue":
         assert list(batches) == []
         return
-    with pytest.raises(PipelineError, match="dropped its messages 6001 to 6100 unread"):
+    with pytest.raises(PipelineError, match=f"dropped its messages {read + 1} to 6100 unread"):
         list(batches)
 
 
 def test_what_is_deleted_amid_a_part_is_not_waited_for(nats: NatsServer) -> None:
     fill(nats.address, "DELETED", numbered(6100))
     batches = JetStreamReader(source(url(nats, "DELETED"))._place).read(Range(1, 6100))
-    assert len(next(batches)) == 6000
+    first = next(batches)
     change(nats.address, "DELETED", delete=range(6001, 6101))
-    assert list(batches) == []
+    sequences = [n for batch in (first, *batches) for n in batch.column("sequence").to_pylist()]
+    assert sequences == list(range(1, 6001))
 
 
 class Lagging(RangeReader):
@@ -349,14 +359,14 @@ def test_a_stream_that_drops_from_within_is_read_only_if_that_is_known(
     with pytest.raises(PipelineError, match=rf"others unread: {told} \(.*on_loss=continue"):
         source(url(nats, stream))
     lenient = source(url(nats, stream), on_loss="continue")
-    assert JetStreamReader(lenient._place).initialOffset() == {"sequence": 0}
+    assert JetStreamReader(lenient._place).initialOffset()["sequence"] == 0
 
 
 def test_what_a_stream_drops_from_within_is_not_passed_over(nats: NatsServer) -> None:
     fill(nats.address, "LATER", numbered(10))
     reader = JetStreamReader(source(url(nats, "LATER"))._place)
     limit = reader.getDefaultReadLimit()
-    assert reader.latestOffset({"sequence": 0}, limit) == {"sequence": 10}
+    assert reader.latestOffset({"sequence": 0}, limit)["sequence"] == 10
     configured(nats.address, "LATER", max_msgs_per_subject=1)
     with pytest.raises(PipelineError, match="between others unread: max_msgs_per_subject 1"):
         reader.latestOffset({"sequence": 0}, limit)
@@ -393,7 +403,75 @@ def test_a_stream_that_was_made_anew_stops_the_job(nats: NatsServer) -> None:
         reader.latestOffset({"sequence": 7}, reader.getDefaultReadLimit())
 
 
-def test_a_stream_that_is_not_there(nats: NatsServer) -> None:
+def made_anew(nats: NatsServer, stream: str, count: int) -> tuple[JetStreamReader, dict[str, Any]]:
+    """A job that has read ten messages of a stream, and finds another one with so many."""
+    fill(nats.address, stream, numbered(10))
+    first = JetStreamReader(source(url(nats, stream))._place)
+    end = first.latestOffset(first.initialOffset(), first.getDefaultReadLimit())
+    assert end["sequence"] == 10
+
+    async def run() -> None:
+        connection = await client.connect(nats.address)
+        await connection.jetstream().delete_stream(stream)
+        await connection.close()
+
+    asyncio.run(run())
+    fill(nats.address, stream, numbered(count))
+    return JetStreamReader(source(url(nats, stream))._place), end
+
+
+@pytest.mark.parametrize("count", [10, 25], ids=["as long", "longer"])
+def test_a_stream_that_was_made_anew_stops_the_job_however_long_it_is(
+    nats: NatsServer, count: int
+) -> None:
+    """Else its first messages are passed over: the old stream had those sequences."""
+    reader, end = made_anew(nats, f"ANEW-{count}", count)
+    told = rf"ANEW-{count} is of \d+-.*, but 10 was read from it before \(it was made anew"
+    with pytest.raises(PipelineError, match=told):
+        reader.latestOffset(end, reader.getDefaultReadLimit())
+
+
+def test_a_stream_that_was_made_anew_is_not_read_for_a_batch_of_the_last_run(
+    nats: NatsServer,
+) -> None:
+    reader, end = made_anew(nats, "ANEW-BATCH", 25)
+    begin = reader.initialOffset()
+    (part,) = reader.partitions({**begin, "sequence": 5}, end)
+    with pytest.raises(PipelineError, match="made anew"):
+        list(reader.read(pickle.loads(pickle.dumps(part))))
+
+
+def test_an_offset_of_an_earlier_version_has_no_time(nats: NatsServer) -> None:
+    reader, _ = made_anew(nats, "ANEW-OLD", 25)
+    end = reader.latestOffset({"sequence": 10}, reader.getDefaultReadLimit())
+    assert end["sequence"] == 25
+    assert reader.latestOffset(end, reader.getDefaultReadLimit()) == end
+
+
+def test_a_stream_that_is_changed_purged_and_begun_again_is_the_same(tmp_path: Path) -> None:
+    port = free_port()
+    address = f"nats://127.0.0.1:{port}"
+    with server(tmp_path, "same", port):
+        fill(address, "SAME", numbered(10))
+        reader = JetStreamReader(source(f"nats+jetstream://127.0.0.1:{port}/SAME")._place)
+        limit = reader.getDefaultReadLimit()
+        end = reader.latestOffset(reader.initialOffset(), limit)
+    for most, purge, sequence in ((50, 5, 10), (60, 11, 10), (-1, 0, 13)):
+        with server(tmp_path, "same", port):
+            configured(address, "SAME", max_msgs=most)
+            change(address, "SAME", purge=purge)
+        with server(tmp_path, "same", port):
+            if not purge:
+                fill(address, "SAME", numbered(3))
+            end = reader.latestOffset(end, limit)
+            assert end["sequence"] == sequence
+
+
+@pytest.mark.parametrize("stream", ["NOWHERE", "NO.WHERE", "NO WHERE", "NO*"])
+def test_a_stream_that_is_not_there(nats: NatsServer, stream: str) -> None:
+    connection = Connection(endpoint=endpoint_of_url(f"{nats.address}/a"), usage="producer")
+    with pytest.raises(TransportError, match=f"no stream '{re.escape(stream)}'"):
+        asyncio.run(stream_state(connection, stream, ">"))
     with pytest.raises(TransportError, match="no stream 'NOWHERE'"):
         source(url(nats, "NOWHERE"))
 

@@ -7,7 +7,13 @@ import asyncio
 import pytest
 
 from heraldry.errors import TransportError
-from heraldry.messages.transports.nats_range import Frame, _place, patiently
+from heraldry.messages.transports.nats_range import (
+    Frame,
+    StreamState,
+    _place,
+    _time,
+    patiently,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +27,34 @@ from heraldry.messages.transports.nats_range import Frame, _place, patiently
 )
 def test_the_place_of_a_message(reply: str) -> None:
     assert _place(reply) == (42, 1794834600123456, 3)
+
+
+def test_times_of_the_server_sort_as_text() -> None:
+    told = ["2025-01-02T03:04:05Z", "2025-01-02T03:04:05.1Z", "2025-01-02T05:04:05.123456789+02:00"]
+    assert [_time(one)[17:] for one in told] == [
+        "05.000000+00:00",
+        "05.100000+00:00",
+        "05.123456+00:00",
+    ]
+    assert (_time(None), _time("0001-01-01T00:00:00Z")[:4]) == ("", "0001")
+
+
+@pytest.mark.parametrize(
+    ("oldest", "newest", "seen", "anew"),
+    [
+        ("10:06", "10:09", "10:04", True),
+        ("10:06", "10:09", "10:07", False),
+        ("10:06", "10:09", "", False),
+        ("10:03", "10:09", "10:04", False),
+        ("", "10:09", "10:04", False),
+    ],
+    ids=["made later", "seen since", "never seen", "a message that is older", "empty"],
+)
+def test_a_stream_that_was_made_anew(oldest: str, newest: str, seen: str, anew: bool) -> None:
+    state = StreamState(stream="A", first=1, last=9, created="10:05", oldest=oldest, newest=newest)
+    assert state.is_anew(seen) is anew
+    assert state.seen == "10:09"
+    assert not state.is_anew(state.seen)
 
 
 def test_headers_as_they_came() -> None:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
 import nats.errors
@@ -29,8 +31,10 @@ Result = TypeVar("Result")
 AGAIN_SECONDS = 60.0
 """How long a server that was there may be away before reading fails."""
 
-_ACK, _NAMES, _GET = "$JS.ACK.", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.MSG.GET"
+_ACK, _NAMES = "$JS.ACK.", "$JS.API.STREAM.NAMES"
+_INFO, _GET = "$JS.API.STREAM.INFO", "$JS.API.STREAM.MSG.GET"
 _NO_MESSAGE = 10037
+_NAME = re.compile(r"[^\s.*>/\\]+").fullmatch
 _PULLED, _PULLED_BYTES = 2000, 64 * 2**20
 _KEPT_SECONDS = 60.0
 
@@ -40,12 +44,30 @@ class StreamState:
     """The first and the last sequence of a stream; an empty one begins behind its end.
 
     ``thins`` names the setting by which the stream may drop messages from between those two.
+    When it was made, and when its first and last message were stored, by the server's clock, are
+    texts that sort; empty where that is not told.
     """
 
     stream: str
     first: int
     last: int
     thins: str | None = None
+    created: str = ""
+    oldest: str = ""
+    newest: str = ""
+
+    @property
+    def seen(self) -> str:
+        """The latest time at which it was this stream, as far as this tells."""
+        return max(self.created, self.newest)
+
+    def is_anew(self, seen: str) -> bool:
+        """Whether it was made after a stream of its name was seen, and all messages since.
+
+        That it was made later is not enough: some servers tell so after a restart or an update, and
+        a mirror that is made anew holds what it held. One that is empty has nothing to tell.
+        """
+        return bool(seen) and self.oldest >= self.created > seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +183,26 @@ class RangeReader(NatsTransport):
 
     async def state(self, stream: str) -> StreamState:
         """What a stream holds now."""
+        missing = self._error(f"there is no stream {stream!r}", "make one: nats stream add")
+        if not _NAME(stream):
+            raise missing
         try:
-            jetstream = self._client.jetstream(timeout=CONNECT_SECONDS)
-            info = await jetstream.stream_info(stream)
+            # Not by nats-py's own method: that leaves the times out.
+            info = await self._asked(f"{_INFO}.{stream}", {})
         except NotFoundError:
-            told = f"there is no stream {stream!r}"
-            raise self._error(told, "make one: nats stream add") from None
+            raise missing from None
         except (nats.errors.Error, OSError) as error:
             raise self._refusal(error) from None
-        state, thins = info.state, _thins(info.config)
-        return StreamState(stream=stream, first=state.first_seq, last=state.last_seq, thins=thins)
+        state = info["state"]
+        return StreamState(
+            stream=stream,
+            first=state["first_seq"],
+            last=state["last_seq"],
+            thins=_thins(StreamConfig.from_response(info["config"])),
+            created=_time(info.get("created")),
+            oldest=_time(state.get("first_ts")) if state["messages"] else "",
+            newest=_time(state.get("last_ts")),
+        )
 
     async def read(
         self, stream: str, subject: str | None, begin: int, end: int
@@ -243,17 +275,26 @@ class RangeReader(NatsTransport):
         A consumer reads the replica that it was put on, which may lag behind the leader; what ends
         there is not the end of the stream.
         """
-        asked = json.dumps({"seq": max(1, begin), "next_by_subj": subject or ">"}).encode()
-        found = await self._client.request(f"{_GET}.{stream}", asked, timeout=CONNECT_SECONDS)
-        reply = json.loads(found.data)
-        if "error" in reply:
-            if reply["error"].get("err_code") == _NO_MESSAGE:
+        asked = {"seq": max(1, begin), "next_by_subj": subject or ">"}
+        try:
+            reply = await self._asked(f"{_GET}.{stream}", asked)
+        except NotFoundError as error:
+            if error.err_code == _NO_MESSAGE:
                 return
-            raise APIError.from_error(reply["error"])
+            raise
         sequence = reply["message"]["seq"]
         if sequence <= end:
             told = f"{stream} has message {sequence}, but the replica that was read has not"
             raise self._error(told, "does it lag behind its leader?")
+
+    async def _asked(self, subject: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer of the server's interface; APIError where it refuses."""
+        asked = json.dumps(request).encode()
+        found = await self._client.request(subject, asked, timeout=CONNECT_SECONDS)
+        reply: dict[str, Any] = json.loads(found.data)
+        if "error" in reply:
+            raise APIError.from_error(reply["error"])
+        return reply
 
     def _over(self, frame: Frame, *, vain: bool) -> None:
         """A status: the request is over, or the consumer is; ``vain`` where it gave nothing."""
@@ -278,6 +319,13 @@ def _thins(config: StreamConfig) -> str | None:
         if getattr(config, name):
             return name
     return None
+
+
+def _time(told: str | None) -> str:
+    """A time of the server, which has nanoseconds, as text that sorts."""
+    if not told:
+        return ""
+    return datetime.fromisoformat(told).astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _place(reply: str) -> tuple[int, int, int]:

@@ -68,6 +68,7 @@ BEGIN = "stream_begin"
 _ARROW = pa.schema(
     [("value", pa.binary()), ("sequence", pa.int64()), ("stored", pa.timestamp("us", "UTC"))]
 )
+_ANEW = "it was made anew: so must the checkpoint"
 _KNOWN = ("starting", "partitions", "on_loss")
 _LAST = 2**63 - 1
 _PER_BATCH = 500_000
@@ -196,17 +197,18 @@ class JetStreamDataSource(DataSource):
 
 
 class Range(InputPartition):
-    """The messages from one sequence up to another, both included."""
+    """The messages from one sequence up to another, both included; when they were planned."""
 
-    def __init__(self, begin: int, end: int) -> None:
+    def __init__(self, begin: int, end: int, seen: str = "") -> None:
         super().__init__((begin, end))
-        self.begin, self.end = begin, end
+        self.begin, self.end, self.seen = begin, end, seen
 
 
 class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Plans batches in the driver; :meth:`read` runs in the workers.
 
-    An offset is the last sequence that was read.
+    An offset is the last sequence that was read, and when its stream was seen: sequences say
+    nothing of a stream that was made anew since. Offsets of earlier versions have no such time.
     """
 
     def __init__(self, place: Place) -> None:
@@ -227,10 +229,12 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         state = self._state()
         match self._place.starting:
             case "earliest":
-                return {"sequence": max(0, state.first - 1)}
+                begin = max(0, state.first - 1)
             case "latest":
-                return {"sequence": state.last}
-        return {"sequence": max(int(self._place.starting), state.first) - 1}
+                begin = state.last
+            case sequence:
+                begin = max(int(sequence), state.first) - 1
+        return {"sequence": begin, "seen": state.seen}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """So many messages in a batch."""
@@ -243,12 +247,15 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """How far the next batch goes."""
         begin, state = start["sequence"], self._state()
-        check_loss(self._place, state, begin)
+        check_loss(self._place, state, begin, start.get("seen", ""))
         end = state.last if self._target is None else min(state.last, self._target)
         if isinstance(limit, ReadMaxRows):
             # Where the stream has dropped messages, those that are left count from the first.
             end = min(end, max(begin, state.first - 1) + limit.max_rows)
-        return {"sequence": max(begin, end)}
+        # Nothing new is the same offset, since another one is a batch. But where the server tells
+        # a later time of making, that it is the same stream can be seen now, and not for ever.
+        same = end <= begin and state.created <= start.get("seen", state.created)
+        return start if same else {"sequence": max(begin, end), "seen": state.seen}
 
     def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
         """The end of the stream, as it was last looked at."""
@@ -261,7 +268,8 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             told = f"a batch of {self._place.stream} ends at {last}, but begins behind {begin - 1}"
             raise PipelineError("read a stream", f"{told} (begin anew: with a new checkpoint)")
         size = max(_SMALLEST, -(-(last - begin + 1) // self._place.parts))
-        return [Range(one, min(one + size - 1, last)) for one in range(begin, last + 1, size)]
+        seen = end.get("seen", "")
+        return [Range(one, min(one + size - 1, last), seen) for one in range(begin, last + 1, size)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The lines of a part; where the server goes away, on from the last message."""
@@ -269,7 +277,7 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         begin, patience = partition.begin, time.monotonic() + AGAIN_SECONDS
         with asyncio.Runner() as runner:
             while True:
-                batches = self._batches(begin, partition.end)
+                batches = self._batches(begin, partition)
                 try:
                     while (batch := runner.run(_next(batches))) is not None:
                         yield batch
@@ -283,12 +291,12 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 finally:
                     runner.run(_close(batches))
 
-    async def _batches(self, begin: int, end: int) -> AsyncGenerator[pa.RecordBatch]:
+    async def _batches(self, begin: int, part: Range) -> AsyncGenerator[pa.RecordBatch]:
         place = self._place
         rows: list[tuple[bytes, int, int]] = []
         async with RangeReader(place.connection()) as reader:
-            check_loss(place, await reader.state(place.stream), begin - 1)
-            messages = reader.read(place.stream, place.subject, begin, end)
+            check_loss(place, await reader.state(place.stream), begin - 1, part.seen)
+            messages = reader.read(place.stream, place.subject, begin, part.end)
             async with aclosing(messages):
                 async for some in messages:
                     rows += [(raw_line(one.message), one.sequence, one.stored) for one in some]
@@ -307,7 +315,7 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return state
 
 
-def check_loss(place: Place, state: StreamState, read: int | None = None) -> None:
+def check_loss(place: Place, state: StreamState, read: int | None = None, seen: str = "") -> None:
     """PipelineError where the stream no longer has what comes next, unless it may go on.
 
     A gap says nothing of whether it was to be landed. So a stream that makes gaps by itself is
@@ -315,7 +323,10 @@ def check_loss(place: Place, state: StreamState, read: int | None = None) -> Non
     """
     if read is not None and state.last < read:
         told = f"{place.stream} ends at {state.last}, but {read} was read from it"
-        raise PipelineError("read a stream", f"{told} (it was made anew: so must the checkpoint)")
+        raise PipelineError("read a stream", f"{told} ({_ANEW})")
+    if read and state.is_anew(seen):
+        told = f"{place.stream} is of {state.created}, but {read} was read from it before"
+        raise PipelineError("read a stream", f"{told} ({_ANEW})")
     if place.goes_on:
         return
     if state.thins is not None:
