@@ -35,7 +35,7 @@ def test_a_cloudevent_is_shown_as_json(examples: Path) -> None:
         result.stdout
         == """\
 {
-  "id": "cd613e30-d8f1-4adf-91b7-584a2265b1f5",
+  "id": "6e5cda84-4b4c-42eb-838b-9ce3a7740757",
   "source": "/shops/lisbon",
   "type": "com.example.orders.placed",
   "specversion": "1.0",
@@ -57,7 +57,7 @@ def test_over_http_it_is_a_request(examples: Path) -> None:
         result.stdout
         == """\
 POST / HTTP/1.1
-ce-id: cd613e30-d8f1-4adf-91b7-584a2265b1f5
+ce-id: 6e5cda84-4b4c-42eb-838b-9ce3a7740757
 ce-source: /shops/lisbon
 ce-type: com.example.orders.placed
 ce-specversion: 1.0
@@ -80,7 +80,7 @@ def test_over_kafka_it_is_a_record(examples: Path) -> None:
         == """\
 KAFKA
 headers:
-  ce_id: cd613e30-d8f1-4adf-91b7-584a2265b1f5
+  ce_id: 6e5cda84-4b4c-42eb-838b-9ce3a7740757
   ce_source: /shops/lisbon
   ce_type: com.example.orders.placed
   ce_specversion: 1.0
@@ -105,7 +105,7 @@ AMQP/1.0
 properties:
   content-type: application/json
 application-properties:
-  cloudEvents_id: cd613e30-d8f1-4adf-91b7-584a2265b1f5
+  cloudEvents_id: 6e5cda84-4b4c-42eb-838b-9ce3a7740757
   cloudEvents_source: /shops/lisbon
   cloudEvents_type: com.example.orders.placed
   cloudEvents_specversion: 1.0

@@ -67,7 +67,7 @@ def test_a_message_is_sent(examples: Path, sink: Sink) -> None:
     where = ("--address", sink.address)
     result = publish(examples, PLACED, *where, *GIVEN, "--data", ORDER, "--seed", "1")
     assert result.exit_code == 0, result.output
-    assert result.stdout == f"{PLACED}  cd613e30-d8f1-4adf-91b7-584a2265b1f5\n"
+    assert result.stdout == f"{PLACED}  7e18901e-ce88-48af-8241-84edcea2851e\n"
     assert result.stderr == "1 message published to /endpoints/shop-http\n"
     ((path, headers, body),) = sink.requests
     assert (path, headers["ce-source"], json.loads(body)["total"]) == ("/", "/shops/lisbon", 12.5)

@@ -93,13 +93,13 @@ def made(
     start = SystemRandom().randrange(2**32) if seed is None else seed
     for number in range(start, start + count):
         if seed is not None:
-            arguments |= {"clock": lambda: _FIXED, "make_id": _ids(number)}
+            arguments |= {"clock": lambda: _FIXED, "make_id": _ids(f"{number}/{definition.xid}")}
         if sample:
             yield definition.sample(seed=number, **arguments)
         else:
             yield definition.build(raw=raw, **arguments)
 
 
-def _ids(seed: int) -> Callable[[], str]:
+def _ids(seed: str) -> Callable[[], str]:
     random = Random(seed)
     return lambda: str(UUID(int=random.getrandbits(128), version=4))
