@@ -97,8 +97,17 @@ def test_the_first_entry_has_its_content_before_its_name(
     """Without it a power cut would leave a table that nobody can read, or make."""
     done: list[str] = []
     fsync, link = os.fsync, os.link
-    monkeypatch.setattr(os, "fsync", lambda file: (done.append("content"), fsync(file)))
-    monkeypatch.setattr(os, "link", lambda *names: (done.append("name"), link(*names)))
+
+    def settle(file: int) -> None:
+        done.append("content")
+        fsync(file)
+
+    def name(*names: str) -> None:
+        done.append("name")
+        link(*names)
+
+    monkeypatch.setattr(os, "fsync", settle)
+    monkeypatch.setattr(os, "link", name)
     committer = Committer(storage, "job")
     for batch in range(2):
         committer.commit(PATH, CONFIGURATION, write(storage, batch), batch)
