@@ -196,7 +196,7 @@ class LandJob:
                 kernel.warm()
             if there is not None:
                 return there.run(spark)
-            with progress_folder(self.ledger.storage) as progress:
+            with progress_folder(self.ledger) as progress:
                 return self._await(spark, progress)
 
     def _await(self, spark: SparkSession, progress: ProgressFolder) -> BaseException | None:

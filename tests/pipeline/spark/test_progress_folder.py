@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from heraldry.errors import PipelineError
+from heraldry.errors import PipelineError, WarehouseError
+from heraldry.pipeline.lake.ledger import Ledger, Manifest
 from heraldry.pipeline.lake.storage import Storage
-from heraldry.pipeline.spark.progress_folder import MirroredFolder, progress_folder
-from tests.suites.progress_folders import CutOffError, MirroredFolderBehaviour, Watched, put
+from heraldry.pipeline.spark.progress_folder import (
+    MirroredFolder,
+    progress_folder,
+    spark_location,
+)
+from tests.suites.progress_folders import (
+    CutOffError,
+    MirroredFolderBehaviour,
+    Watched,
+    put,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,10 +39,37 @@ class TestOverAFolder(MirroredFolderBehaviour):
 
 def test_a_local_checkpoint_is_spark_s_own(tmp_path: Path) -> None:
     storage = Storage.open(str(tmp_path / "checkpoint"))
-    with progress_folder(storage) as progress:
+    with progress_folder(Ledger(storage, "job")) as progress:
         progress.keep()
-        assert progress.location == storage.url
+        assert progress.location == f"file://{storage.url}"
     assert not storage.exists("")
+
+
+def decided(folder: Path, batches: int) -> Ledger:
+    """A checkpoint with so many batches that were decided."""
+    ledger = Ledger.open(str(folder))
+    for batch in range(batches):
+        ledger.prepare(Manifest(batch=batch, files=(), tables={}))
+    return ledger
+
+
+@pytest.mark.parametrize("left", [(), ("0",), ("2",)], ids=["nothing", "others", "a later one"])
+def test_progress_that_is_gone_is_told(tmp_path: Path, left: tuple[str, ...]) -> None:
+    """Spark would number its batches anew, and those that are decided would be taken for them."""
+    ledger = decided(tmp_path, 2)
+    put(tmp_path, *(f"offsets/{name}" for name in left))
+    with pytest.raises(WarehouseError, match=r"batch 1 is decided here, .*offsets/1\) is gone"):
+        spark_location(ledger)
+    put(tmp_path, "offsets/1")
+    assert spark_location(ledger) == f"file://{tmp_path}"
+
+
+def test_progress_of_a_store_that_is_gone_is_told_before_it_is_copied(tmp_path: Path) -> None:
+    ledger = decided(tmp_path, 1)
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").touch()
+    with pytest.raises(WarehouseError, match="restore the checkpoint"), progress_folder(ledger):
+        pass
 
 
 def test_a_store_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
@@ -42,6 +79,36 @@ def test_a_store_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     put(tmp_path, "metadata", "offsets/0")
     with pytest.raises(PipelineError, match=r"while it kept its progress in .*store"):
         progress.keep()
+
+
+@pytest.fixture
+def elsewhere(spark: SparkSession) -> Iterator[SparkSession]:
+    """A cluster where a bare path is on another file system, which is away."""
+    jvm = spark.sparkContext._jsc
+    assert jvm is not None
+    configuration = jvm.hadoopConfiguration()
+    before = configuration.get("fs.defaultFS")
+    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:1")
+    yield spark
+    configuration.set("fs.defaultFS", before)
+
+
+@pytest.mark.parametrize("name", ["plain", "my läke #1?"], ids=["plain", "odd"])
+def test_progress_is_on_this_machine_whatever_a_cluster_has(
+    elsewhere: SparkSession, tmp_path: Path, name: str
+) -> None:
+    ledger = Ledger.open(str(tmp_path / name))
+    (tmp_path / "in").mkdir()
+    for number in range(2):
+        (tmp_path / "in" / f"{number}").write_text("x")
+        rows = elsewhere.readStream.format("text").load(f"file://{tmp_path}/in")
+        writer = rows.writeStream.foreachBatch(lambda rows, _: None).trigger(availableNow=True)
+        with progress_folder(ledger) as progress:
+            writer = writer.option("checkpointLocation", progress.location)
+            writer.start().awaitTermination()
+        assert ledger.storage.names("offsets")[-1] == str(number)
+        ledger.prepare(Manifest(batch=number, files=(), tables={}))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["in", name])
 
 
 class Job:

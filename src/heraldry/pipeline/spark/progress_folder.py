@@ -1,6 +1,6 @@
 """Where Spark keeps its own progress: in the checkpoint, or in a folder mirrored to object storage.
 
-with progress_folder(ledger.storage) as progress:
+with progress_folder(ledger) as progress:
     start_query(..., progress.location)     # made anew from what the store has
     progress.keep()                         # in every batch, before anything of it is decided
 
@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
-from heraldry.errors import PipelineError
+from heraldry.errors import PipelineError, WarehouseError
+from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 
 _PARTS = ("metadata", "sources", "offsets", "commits")
@@ -118,16 +119,32 @@ class MirroredFolder(ProgressFolder):
 
 
 @contextmanager
-def progress_folder(checkpoint: Storage) -> Iterator[ProgressFolder]:
+def progress_folder(ledger: Ledger) -> Iterator[ProgressFolder]:
     """The folder that Spark is told of for a checkpoint; a mirrored one is gone afterwards."""
+    location, checkpoint = spark_location(ledger), ledger.storage
     if checkpoint.is_local:
-        yield ProgressFolder(checkpoint.url)
+        yield ProgressFolder(location)
         return
     prefix = "heraldry-progress-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         mirrored = MirroredFolder(checkpoint, Path(folder).resolve())
         mirrored.restore()
         yield mirrored
+
+
+def spark_location(ledger: Ledger) -> str:
+    """The checkpoint itself as Spark is told of it; WarehouseError where its progress is gone.
+
+    With its scheme: on a cluster a bare path may mean another file system. As it is: Hadoop takes
+    a percent sign for one.
+    """
+    store, last = ledger.storage, ledger.last
+    if last is not None and not store.size(f"offsets/{last}"):
+        # Spark would plan the batch anew, and its new messages would count as landed.
+        reason = f"batch {last} is decided here, but Spark's progress (offsets/{last}) is gone"
+        advice = "restore the checkpoint; a new one (--checkpoint) reads its source anew"
+        raise WarehouseError(store.url, reason, advice)
+    return f"file://{store.url}" if store.is_local else store.url
 
 
 def _stored(store: Storage, part: str) -> list[str]:

@@ -23,6 +23,7 @@ from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.batches import report_of
 from heraldry.pipeline.landing.totals import Totals
 from heraldry.pipeline.spark.failures import failure_of
+from heraldry.pipeline.spark.progress_folder import spark_location
 from heraldry.pipeline.spark.query import start_query
 from heraldry.pipeline.spark.remote_lander import RemoteLander, StoredCatalog
 from heraldry.pipeline.spark.stopping import stop_on_signal
@@ -68,7 +69,7 @@ class RemoteQuery:
         try:
             rows = lander.source.read(spark)
             # The server's own folder: it writes to a store where it has Hadoop's client for it.
-            progress = lander.ledger.storage.url
+            progress = spark_location(lander.ledger)
             query = start_query(rows, self._remote, progress, lander.settings)
         except PySparkException as error:
             return not_kept(error, lander.ledger.storage)
