@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from tests.suites.progress_folders import (
     CutOffError,
     MirroredFolderBehaviour,
     Watched,
+    content,
     put,
 )
 
@@ -70,6 +72,50 @@ def test_progress_of_a_store_that_is_gone_is_told_before_it_is_copied(tmp_path: 
     (tmp_path / "offsets" / "0").touch()
     with pytest.raises(WarehouseError, match="restore the checkpoint"), progress_folder(ledger):
         pass
+
+
+SOUND = ("metadata", "sources/0/0", "sources/0/1", "offsets/0", "offsets/1", "commits/0")
+
+
+@pytest.mark.parametrize(
+    ("batches", "more", "empty", "gone"),
+    [
+        (2, ["commits/1"], ["commits/1"], {"commits/1"}),
+        (2, ["commits/1", "offsets/2"], ["commits/1"], {"commits/1"}),
+        (2, ["commits/1", "offsets/2"], ["offsets/2"], {"offsets/2"}),
+        (2, ["offsets/2"], ["offsets/1"], set()),
+        (2, ["sources/0/2", "offsets/2"], ["sources/0/2"], {"sources/0/2", "offsets/2"}),
+        (2, ["sources/0/2.compact"], ["sources/0/2.compact"], {"sources/0/2.compact"}),
+        (2, [], [], set()),
+        (2, [], ["metadata"], set()),
+        (0, [], ["offsets/1"], {"offsets/0", "offsets/1", "commits/0"}),
+        (0, [], ["metadata"], {"metadata", "offsets/0", "offsets/1", "commits/0"}),
+    ],
+    ids=[
+        "a batch that is done",
+        "one before another",
+        "offsets of none",
+        "offsets of a decided batch",
+        "files of a batch",
+        "files of many",
+        "nothing",
+        "metadata that was settled",
+        "offsets of the first",
+        "the very first",
+    ],
+)
+def test_what_a_power_cut_has_emptied_goes(
+    tmp_path: Path, batches: int, more: list[str], empty: list[str], gone: set[str]
+) -> None:
+    ledger = decided(tmp_path, batches)
+    put(tmp_path, *SOUND, *more)
+    for path in empty:
+        (tmp_path / path).write_text("")
+    before = set(content(tmp_path))
+    with suppress(WarehouseError):
+        spark_location(ledger)
+    sums = {f"{path.rpartition('/')[0]}/.{path.rpartition('/')[2]}.crc".strip("/") for path in gone}
+    assert before - set(content(tmp_path)) == gone | sums
 
 
 def test_a_store_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:

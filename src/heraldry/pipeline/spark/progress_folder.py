@@ -133,18 +133,58 @@ def progress_folder(ledger: Ledger) -> Iterator[ProgressFolder]:
 
 
 def spark_location(ledger: Ledger) -> str:
-    """The checkpoint itself as Spark is told of it; WarehouseError where its progress is gone.
+    """The checkpoint itself as Spark is told of it, fit to go on from; WarehouseError if it is not.
 
     With its scheme: on a cluster a bare path may mean another file system. As it is: Hadoop takes
     a percent sign for one.
     """
     store, last = ledger.storage, ledger.last
+    if store.is_local:
+        _mend(store, -1 if last is None else last)
     if last is not None and not store.size(f"offsets/{last}"):
         # Spark would plan the batch anew, and its new messages would count as landed.
         reason = f"batch {last} is decided here, but Spark's progress (offsets/{last}) is gone"
         advice = "restore the checkpoint; a new one (--checkpoint) reads its source anew"
         raise WarehouseError(store.url, reason, advice)
     return f"file://{store.url}" if store.is_local else store.url
+
+
+def _mend(store: Storage, decided: int) -> None:
+    """Remove what a power cut has left empty, and plan what comes after the last decision anew.
+
+    Spark does not wait for the disk. Who decides a batch does, for all that was written until
+    then: nothing that is decided rests on an empty file.
+    """
+    empty = [path for path, size in _newest(store, decided).items() if not size]
+    if any(not path.startswith("commits/") for path in empty):
+        for part in ("commits", "offsets"):
+            undecided = (number for number in _numbers(store, part) if number > decided)
+            empty += [f"{part}/{number}" for number in undecided]
+    for path in empty:
+        folder, _, name = path.rpartition("/")
+        store.delete(path)
+        store.delete(f"{folder}/.{name}.crc".lstrip("/"))
+
+
+def _newest(store: Storage, decided: int) -> dict[str, int | None]:
+    """The files of Spark that may not be on the disk yet, each with its bytes."""
+    found = ["metadata"] if decided < 0 and store.exists("metadata") else []
+    found += [f"commits/{number}" for number in _numbers(store, "commits") if number >= decided]
+    found += [f"offsets/{number}" for number in _numbers(store, "offsets") if number > decided]
+    for source in store.names("sources"):
+        names = [name for name in store.names(f"sources/{source}") if _number(name) >= 0]
+        found += [f"sources/{source}/{name}" for name in sorted(names, key=_number)[-1:]]
+    return {path: store.size(path) for path in found}
+
+
+def _numbers(store: Storage, folder: str) -> list[int]:
+    return [number for name in store.names(folder) if (number := _number(name)) >= 0]
+
+
+def _number(name: str) -> int:
+    """The number that a file of Spark has for a name, or -1; a source's may be of several files."""
+    number = name.removesuffix(".compact")
+    return int(number) if number.isdecimal() else -1
 
 
 def _stored(store: Storage, part: str) -> list[str]:
