@@ -53,11 +53,18 @@ def url_of(process: subprocess.Popen[str]) -> str:
 async def publish(
     transport: Transport, messages: Sequence[Message], protocol: str, metadata: Mapping[str, Any]
 ) -> None:
-    """Send messages by a protocol, many at once; returns when the server has all of them."""
+    """Send messages by a protocol, many at once; returns when the server has all of them.
+
+    Those that are of the protocol already are sent as they are, all others as binary events.
+    """
     found = module(protocol)
     assert found is not None
     raws = [
-        found.encode(Message(protocol=protocol, metadata=metadata, **_event(message)))
+        found.encode(
+            message
+            if message.protocol
+            else Message(protocol=protocol, metadata=metadata, **_event(message))
+        )
         for message in messages
     ]
     async with transport:

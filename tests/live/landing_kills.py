@@ -114,8 +114,8 @@ class Landing:
         """How often each token stands in a table or a dead letter."""
         seen: Counter[str] = Counter()
         for info in tables(str(self.lake)):
-            rows = DeltaTable(info.path).to_pyarrow_table(columns=["ce_id"])
-            seen.update(rows["ce_id"].to_pylist())
+            for row in DeltaTable(info.path).to_pyarrow_table().to_pylist():
+                seen.update(set(TOKEN.findall(str(row))))
         for letter in deadletters.letters(str(self.lake)):
             seen.update(set(TOKEN.findall(letter["line"])))
         return seen
