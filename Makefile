@@ -45,6 +45,8 @@ check: $(VENV) ## lint, format, types, layers, dependencies, generated pages
 bench: $(VENV) java ## benchmarks, with a plain Spark job beside ours
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
+# Who asks for these wants the servers they need: a skip would be a soak that did not happen.
+soak: export HERALDRY_REQUIRE_LIVE ?= 1
 soak: $(VENV) java ## the tests that run for minutes: kills, restarts, exactly once
 	@$(BIN)/pytest -m soak -n 0 --timeout 3600 $(ARGS)
 

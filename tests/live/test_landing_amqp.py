@@ -117,6 +117,7 @@ def test_a_job_that_is_killed_lands_every_message_once(rabbitmq: Server, tmp_pat
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 def test_a_job_that_is_killed_twenty_times(rabbitmq: Server, tmp_path):
     check_kills(rabbitmq, tmp_path, 20)
 

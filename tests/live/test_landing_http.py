@@ -90,5 +90,6 @@ def test_a_job_that_is_killed_lands_every_message_once(tmp_path):
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 def test_a_job_that_is_killed_twenty_times(tmp_path):
     check_kills(tmp_path, 20)

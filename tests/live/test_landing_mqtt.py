@@ -232,6 +232,7 @@ def test_a_job_that_is_killed_lands_every_message_once(mosquitto: Mosquitto, tmp
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 def test_a_job_that_is_killed_twenty_times(mosquitto: Mosquitto, tmp_path):
     check_kills(mosquitto, tmp_path, 20)
 
