@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ STEPS: list[tuple[str, dict[str, Any], Row]] = [
     ("remove", {"id": TEXT}, {}),
     ("back", {"id": TEXT, "qty": WHOLE, "note": TEXT}, {"qty": 9, "note": "back"}),
 ]
-"""Every change of the definition, and a message of it."""
+"""Every change of the definition, each a version of it by its name, and a message of it."""
 
 EXPECTED: dict[str, Row] = {
     "first": {"qty": 1, "place": {"city": "M", "zip": None}},
@@ -53,8 +53,9 @@ EXPECTED: dict[str, Row] = {
 COLUMNS = ("qty", "place", "note", "quantity", "quantity_2", "note_2")
 
 
-def catalog(members: dict[str, Any]) -> bytes:
-    return document({"order": dict(kind("order", record("id", **members)).definition)})
+def catalog(version: str, members: dict[str, Any]) -> bytes:
+    definition = dict(kind("order", record("id", **members)).definition)
+    return document({"order": definition | {"versionid": version}})
 
 
 class Site:
@@ -91,12 +92,19 @@ class Site:
 
     def step(self, name: str, members: dict[str, Any], data: Row) -> None:
         """Change the definition, send a message of it, and wait for its row."""
-        self.put(name, self.catalog, catalog(members))
+        self.send(name, catalog(name, members), data)
+        self.wait(lambda: name in self.landed())
+
+    def send(self, name: str, document: bytes, data: Row) -> None:
+        """Change the catalog, and send a message once the job has looked at it."""
+        self.put(name, self.catalog, document)
         time.sleep(1.1)  # a catalog is looked at once in a second
         sent = line(event("order", {"id": name, **data}, id=name))
         self.put(name, self.inbox / f"{name}.jsonl", sent + b"\n")
+
+    def wait(self, condition: Callable[[], bool]) -> None:
         end = time.monotonic() + 240
-        while name not in self.landed():
+        while not condition():
             assert time.monotonic() < end, self.log.read_text()
             time.sleep(0.1)
 
@@ -108,14 +116,23 @@ class Site:
 
 def test_every_row_is_readable_through_the_table(tmp_path: Path) -> None:
     site = Site(tmp_path)
-    site.catalog.write_bytes(catalog(STEPS[0][1]))
+    site.catalog.write_bytes(catalog(*STEPS[0][:2]))
+    lake = str(site.lake)
     with site.streaming():
-        for step in STEPS:
+        for step in STEPS[:-1]:
             site.step(*step)
-    assert list(deadletters.letters(str(site.lake))) == []
+        assert list(deadletters.letters(lake)) == []
+        # The whole definition goes: its rows stay, and there is a reason for what still comes.
+        site.send("gone", document({}), {})
+        site.wait(lambda: bool(list(deadletters.letters(lake))))
+        site.step(*STEPS[-1])
+    assert [(one["stage"], one["rule"]) for one in deadletters.letters(lake)] == [
+        ("match", "unknown")
+    ]
     expected = {
-        name: {"id": name, **dict.fromkeys(COLUMNS), **row} for name, row in EXPECTED.items()
+        name: {"id": name, "_version": name, **dict.fromkeys(COLUMNS), **row}
+        for name, row in EXPECTED.items()
     }
-    wanted = ("id", *COLUMNS)
+    wanted = ("id", "_version", *COLUMNS)
     for read in (by_duckdb, by_spark):
         assert {row["id"]: row for row in read(site.orders, wanted, tmp_path)} == expected
