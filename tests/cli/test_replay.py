@@ -13,6 +13,7 @@ from heraldry.cli.replay import command
 from heraldry.pipeline import replay
 from tests.pipeline.letters.lettering import land_lines, mask_letters, table_column
 from tests.pipeline.test_replay import FIRST, SECOND, message
+from tests.suites.streams import xid
 
 
 @pytest.fixture
@@ -111,3 +112,15 @@ def test_landed_letters_are_closed(site: Path) -> None:
         dead_letters.command, ["--warehouse", lake, "--letter", first["letter"]]
     )
     assert "Replay 1, attempt 1: landed in default.shop.order" in shown.stdout
+
+
+def test_letters_that_were_not_wanted_are_told_and_left_out(site: Path) -> None:
+    unwanted = [message(number, 0) for number in range(20, 23)]
+    land_lines(site / "lake", SECOND, unwanted, batch=1, source="other", only=(xid("scan"),))
+    text = told(site, "--dry-run")
+    assert "3 letters left out: --only kept them out of tables (--where rule=not-selected)" in text
+    assert "10 letters = 6 landed" in text
+    assert json.loads(told(site, "-o", "json"))["left_out"] == 3
+    text = told(site, "--where", "rule=not-selected")
+    assert "left out" not in text
+    assert "3 letters = 3 landed" in text

@@ -309,6 +309,7 @@ def test_who_is_refused_has_read_and_begun_nothing(warehouse: Path) -> None:
 
 
 def test_nothing_to_replay(tmp_path: Path) -> None:
+    Ledger.open(f"{tmp_path}/_checkpoint")
     assert counts(run(tmp_path)) == (0, 0, 0, 0)
     assert not (tmp_path / "_replays").exists()
     with pytest.raises(WarehouseError, match="no such warehouse"):
@@ -364,3 +365,35 @@ def test_at_is_now(warehouse: Path) -> None:
     run(warehouse)
     assert all(row["at"] >= before for row in replays(warehouse).to_pylist())
     json.dumps([row["letter"] for row in replays(warehouse).to_pylist()])
+
+
+@pytest.fixture
+def selective(tmp_path: Path) -> Path:
+    """A job of scans alone: two orders were not wanted, and a scan was no good."""
+    lines = [*(message(number, 0) for number in range(2)), message(2, 4)]
+    land_lines(tmp_path, SECOND, lines, only=(xid("scan"),))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected", "left_out"),
+    [
+        pytest.param((), (0, 1), 2, id="nothing-asked"),
+        pytest.param(("source=file",), (0, 1), 2, id="another-column"),
+        pytest.param(("source=file", "stage=validate"), (0, 1), 0, id="none-of-them-meant"),
+        pytest.param(("rule!=type",), (0, 1), 2, id="other-rules-excluded"),
+        pytest.param(("rule=required",), (0, 1), 0, id="another-rule"),
+        pytest.param(("rule=not-selected",), (2, 0), 0, id="their-rule"),
+        pytest.param(("source=file, rule~selected",), (2, 0), 0, id="a-part-of-their-rule"),
+        pytest.param(("rule=*",), (2, 1), 0, id="every-rule"),
+        pytest.param(("letter=*",), (2, 1), 0, id="every-letter"),
+    ],
+)
+def test_what_was_not_wanted_lands_only_where_it_is_asked_for(
+    selective: Path, terms: tuple[str, ...], expected: tuple[int, int], left_out: int
+) -> None:
+    for dry_run in (True, False):
+        report = run(selective, where=terms, dry_run=dry_run)
+        assert (report.landed, report.refused) == expected
+        assert report.left_out == left_out
+    assert run(selective).left_out == 2 - expected[0]

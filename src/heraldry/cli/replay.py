@@ -88,6 +88,9 @@ def command(
     Every letter lands at most once, over any number of runs; a run that was killed is finished by
     the next one. Letters are never changed or removed: what became of each stands in the table
     _replays. Letters that stay refused do not change the exit code.
+
+    Letters of the rule not-selected, which --only made, are left out unless --where asks for them
+    by rule or letter.
     """
     from heraldry.pipeline.replay import ReplaySettings, replay
 
@@ -121,6 +124,7 @@ def as_json(report: ReplayReport, *, dry_run: bool) -> dict[str, Any]:
         "masked": report.masked,
         "skipped": report.skipped,
         "repeated": report.repeated,
+        "left_out": report.left_out,
         "finished": report.finished,
         "dry_run": dry_run,
         "seconds": round(report.seconds, 3),
@@ -136,6 +140,9 @@ def _write(report: ReplayReport, *, dry_run: bool) -> None:
         click.echo(text)
     if report.finished:
         click.echo(f"finished {plural(report.finished, 'replay')} that had been cut short")
+    if report.left_out:
+        told = plural(report.left_out, "letter")
+        click.echo(f"{told} left out: --only kept them out of tables (--where rule=not-selected)")
     if report.masked:
         click.echo("masked letters cannot be replayed: read their source again")
     if report.repeated:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from heraldry.errors import PipelineError, WarehouseError
 from heraldry.messages.identity import identity_of_line
-from heraldry.messages.judge import Judge
+from heraldry.messages.judge import NOT_SELECTED, Judge
 from heraldry.messages.verdict import Rejected
 from heraldry.model.catalog import Catalog
 from heraldry.pipeline.identities.digests import NONE, digest
@@ -28,6 +28,7 @@ from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.fitting import TableFits, fit_tables
 from heraldry.pipeline.lake.layout import TablePlan, table_name
 from heraldry.pipeline.lake.ledger import Ledger, Manifest, ManifestFile
+from heraldry.pipeline.lake.tables import open_warehouse
 from heraldry.pipeline.landing.catalog_watch import Watched
 from heraldry.pipeline.landing.committing import commit_manifest, decide, until_decided
 from heraldry.pipeline.landing.lander import WorkOrder
@@ -37,7 +38,7 @@ from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, Relanded, reland
 from heraldry.pipeline.landing.replay_chunk import Chunk
 from heraldry.pipeline.landing.replay_report import ReplayReport
-from heraldry.pipeline.letters.deadletters import letter_batches, open_warehouse
+from heraldry.pipeline.letters.deadletters import letter_batches
 from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.history import (
     CONFIGURATION,
@@ -51,7 +52,7 @@ from heraldry.pipeline.letters.history import (
 )
 from heraldry.pipeline.letters.history import SCHEMA as HISTORY
 from heraldry.pipeline.letters.letter import SCHEMA
-from heraldry.pipeline.letters.where import where
+from heraldry.pipeline.letters.where import asks, where
 
 _LETTERS = pa.schema([SCHEMA.field(name) for name in COLUMNS])
 _PLACES = ("letter", "source", "position", "received", "masked")
@@ -63,7 +64,8 @@ class ReplaySettings:
 
     warehouse: str
     where: tuple[str, ...] = ()
-    """Terms of which all must hold: ``letters.where``."""
+    """Terms of which all must hold: ``letters.where``. Letters that ``--only`` made are left out,
+    unless a term asks for them by their rule or their id."""
     database: str | None = None
     limit: int | None = None
     """Judge at most so many letters."""
@@ -107,7 +109,10 @@ class ReplayJob:
         on_event: Callable[[str], None],
     ) -> None:
         self._catalog, self._settings, self._on_event = catalog, settings, on_event
-        self._where = where(settings.where)
+        apart = not (asks(settings.where, "rule") or asks(settings.where, "letter"))
+        rule = NOT_SELECTED.rule
+        self._where = where((*settings.where, *([f"rule!={rule}"] if apart else ())))
+        self._unwanted = where((*settings.where, f"rule={rule}")) if apart else None
         self._storage = open_warehouse(settings.warehouse)
         self._watched = Watched.of(catalog)
         names = (one.name for one in fields(TablePlan))
@@ -127,6 +132,9 @@ class ReplayJob:
         for place in checkpoints.away(self._storage):
             self._on_event(f"{place} is not here: repeats of that job's letters are not found")
         self._plans.check(self._fresh())
+        if self._unwanted is not None:
+            left_out = letter_batches(self._storage, ["rule"], where=self._unwanted)
+            self.report.left_out = sum(batch.num_rows for batch in left_out)
         chunk = Chunk()
         for batch in letter_batches(self._storage, list(COLUMNS), where=self._where):
             self._sort_out(batch, chunk)

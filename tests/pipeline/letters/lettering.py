@@ -40,6 +40,7 @@ def land_lines(
     once: bool = False,
     checkpoint: str | None = None,
     plan: TablePlan | None = None,
+    only: tuple[str, ...] = (),
 ) -> Manifest:
     """Land lines as one batch of a job does: rows into tables, the rest into letters.
 
@@ -60,6 +61,7 @@ def land_lines(
         received=received,
         plan=plan or TablePlan(),
         identities=once,
+        only=only,
     )
     written = Lander(order).land(lines_of(lines, source)).to_pylist()
     files = tuple(

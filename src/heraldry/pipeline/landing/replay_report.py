@@ -22,6 +22,8 @@ class ReplayReport:
     masked: int = 0
     skipped: int = 0
     repeated: int = 0
+    left_out: int = 0
+    """Open letters that only a selection of definitions (``--only``) made: not among the others."""
     finished: int = 0
     """Replays that were killed before, and finished by this one first."""
     seconds: float = 0.0

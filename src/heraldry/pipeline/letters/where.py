@@ -45,6 +45,12 @@ def where(texts: Iterable[str], now: datetime | None = None) -> pc.Expression | 
     return both(*found)
 
 
+def asks(texts: Iterable[str], name: str) -> bool:
+    """Whether a term says what a column is, by ``=`` or ``~``; one with ``!=`` does not."""
+    found = (_TERM.fullmatch(part) for text in texts for part in _BETWEEN.split(text))
+    return any(parts and parts[1] == name and parts[2] != "!=" for parts in found)
+
+
 def both(*conditions: pc.Expression | None) -> pc.Expression | None:
     """All conditions in one; None is no condition."""
     whole: pc.Expression | None = None
