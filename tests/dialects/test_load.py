@@ -9,7 +9,7 @@ import pytest
 
 from heraldry.dialects.dump import dump
 from heraldry.dialects.limits import Limits
-from heraldry.dialects.load import load, load_bytes, load_each
+from heraldry.dialects.load import load, load_bytes, load_each, registry_documents
 from heraldry.errors import DialectError, DocumentError, UsageError
 
 ONE = '{"messagegroups": {"one": {"messages": {"m": {}}}}}'
@@ -78,6 +78,59 @@ def test_an_old_catalog_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
     write(tmp_path, a_json=ONE, b_cereg='{"definitionGroups": {}}')
     with pytest.raises(DialectError, match="CloudEvents Registry"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        pytest.param("b.xreg.json", "", "the file is empty", id="json"),
+        pytest.param("b.xreg.yaml", "", "the file is empty", id="yaml"),
+        pytest.param("b.xreg", "\n", "the file is empty", id="xreg"),
+        pytest.param("B.CEREG", "", "the file is empty", id="cereg"),
+        pytest.param("b.json", "", "the file is empty", id="plain json"),
+        pytest.param("b.yml", " \n", "the file is empty", id="plain yaml"),
+        pytest.param("b.xreg.json", '{"specver', "not JSON", id="cut json"),
+        pytest.param("b.xreg", '{"specver', "not JSON", id="cut xreg"),
+        pytest.param("b.xreg.yaml", "a: [", "not YAML", id="cut yaml"),
+        pytest.param("b.xreg.yml", "specversion: 1.0", "no catalog: expected", id="cut at a line"),
+        pytest.param("b.xreg.yaml", "# to do", "expected an object", id="comment"),
+        pytest.param("b.cereg", "{}", "no catalog: expected", id="no groups"),
+    ],
+)
+def test_a_file_that_is_to_be_a_catalog_is_not_passed_over(
+    name: str, text: str, reason: str, tmp_path: Path
+) -> None:
+    write(tmp_path, a_json=ONE)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DocumentError, match=reason):
+        load(tmp_path)
+    found = dict(load_each(tmp_path))
+    assert isinstance(found.pop(str(tmp_path / name)), DocumentError)
+    assert list(found) == [str(tmp_path / "a.json")]
+
+
+def test_an_empty_file_is_not_passed_over_on_its_way_into_a_registry(tmp_path: Path) -> None:
+    write(tmp_path, a_json=ONE, b_json="")
+    with pytest.raises(DocumentError, match=r"b\.json: the file is empty"):
+        list(registry_documents(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("b.json", '{"specver', id="broken json"),
+        pytest.param("b.yaml", "# to do", id="comment"),
+        pytest.param("b.json", "{}", id="empty object"),
+        pytest.param("b.xreg.json", '{"dirs": {"d": {"dirid": "d"}}}', id="groups of other types"),
+        pytest.param("xreg.json", "{}", id="no suffix of catalogs"),
+    ],
+)
+def test_a_file_that_need_not_be_a_catalog_is_passed_over(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    write(tmp_path, a_json=ONE)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert list(load(tmp_path).groups["messagegroups"]) == ["one"]
 
 
 def test_what_is_not_there_is_a_usage_error(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from heraldry.client.resolver import Resolver
 from heraldry.dialects.limits import DEFAULT
 from heraldry.dialects.load import load_bytes, load_files
 from heraldry.dialects.merge import merge
-from heraldry.errors import ClientError, HeraldryError, TransportError, UsageError
+from heraldry.errors import ClientError, DocumentError, HeraldryError, TransportError, UsageError
 from heraldry.model.catalog import Catalog
 
 PATIENCE = Patience(connect=2.0, answer=30.0, tries=1, size=DEFAULT.size)
@@ -43,7 +43,11 @@ class Look:
 
 @dataclass(slots=True)
 class _Files:
-    """Files and folders; a change shows in names, sizes and times."""
+    """Files and folders; a change shows in names, sizes and times.
+
+    A file that is gone is a change. One that is there and held a part of the catalog before must
+    hold one again: until then it may be half written.
+    """
 
     path: Path
     seen: tuple[object, ...] | None = None
@@ -54,10 +58,20 @@ class _Files:
         seen = tuple(_stamps(self.path))
         if seen == self.seen:
             return False
-        self.documents = load_files(self.path)
+        documents = load_files(self.path)
+        self._refuse_passed_over({name for name, _ in documents})
+        self.documents = documents
         # Only now: what cannot be loaded is tried again by the next look.
         self.seen = seen
         return True
+
+    def _refuse_passed_over(self, names: set[str]) -> None:
+        for name, _ in self.documents:
+            if name not in names and Path(name).exists():
+                reason = (
+                    "it held a part of the catalog and holds none now; remove it if that is meant"
+                )
+                raise DocumentError(name, "", reason)
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from heraldry.dialects.folder import is_folder, read_folder
 from heraldry.dialects.json_text import read_json
 from heraldry.dialects.limits import DEFAULT, Limits
 from heraldry.dialects.merge import merge
+from heraldry.dialects.xreg_1_0.document import is_collection
 from heraldry.dialects.xreg_1_0.writing import write
 from heraldry.dialects.yaml_text import read_yaml
 from heraldry.errors import DialectError, DocumentError, UsageError
@@ -21,6 +22,9 @@ from heraldry.model.catalog import Catalog
 
 SUFFIXES = (".json", ".yaml", ".yml", ".xreg", ".cereg")
 """The files of a folder that may hold a catalog."""
+
+_NAMED = frozenset((".xreg", ".cereg"))
+"""The last suffix of a catalog's file, or the last but one, as in ``orders.xreg.json``."""
 
 _MEMBERS = (b"messagegroups", b"schemagroups", b"endpoints", b"definitionGroups")
 _BOM = b"\xef\xbb\xbf"
@@ -41,8 +45,9 @@ def _uncollected() -> Iterator[None]:
 def load(*paths: str | Path, limits: Limits = DEFAULT) -> Catalog:
     """The catalog of files and folders, merged; the same xid in two files is an error.
 
-    Of a folder every catalog document counts, at any depth; other files are passed over. A folder
-    that ``heraldry export`` wrote is one document.
+    Of a folder every catalog document counts, at any depth; other files are passed over, but not
+    an empty one, and not one whose name says that it is a catalog: those are errors. A folder that
+    ``heraldry export`` wrote is one document.
     """
     return merge(load_files(*paths, limits=limits))
 
@@ -129,16 +134,26 @@ def _value(file: Path, limits: Limits, *, chosen: bool) -> Any:
     if file.is_dir():
         return read_folder(file, limits)
     data, name = _content(file, limits), str(file)
+    named = any(suffix.lower() in _NAMED for suffix in file.suffixes[-2:])
+    if not chosen and not data.strip():
+        # Whatever it is to hold is still to be written.
+        raise DocumentError(name, "", "the file is empty")
     try:
         document = parse_document(data, name, limits)
     except DocumentError:
         # What never speaks of catalogs is somebody else's file and none of our business.
-        if chosen or any(member in data for member in _MEMBERS):
+        if chosen or named or any(member in data for member in _MEMBERS):
             raise
         return None
-    if chosen or xreg_1_0.detect(document) or generations.is_catalog(document):
+    counts = chosen or xreg_1_0.detect(document) or generations.is_catalog(document)
+    if counts or (named and not _has_groups(document)):
         return [] if document is None else document
     return None
+
+
+def _has_groups(document: Any) -> bool:
+    """Whether a document holds groups of some type: of none we know, it is another registry's."""
+    return isinstance(document, dict) and any(is_collection(*one) for one in document.items())
 
 
 def _files(folder: Path) -> Iterator[Path]:

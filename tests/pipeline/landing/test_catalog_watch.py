@@ -327,6 +327,46 @@ def test_a_torn_file_is_told_and_read_when_it_is_whole(folder: Path) -> None:
     assert len(names(follow.look().catalog)) == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("paid.xreg.json", "", id="empty"),
+        pytest.param("paid.xreg.json", '{"specver', id="cut before it speaks of groups"),
+        pytest.param("paid.json", "", id="empty, plain name"),
+        pytest.param("paid.json", '{"specver', id="cut, plain name"),
+        pytest.param("paid.yaml", "specversion: 1.0\n", id="cut at a line, plain name"),
+        pytest.param("paid.json", "{}", id="something else"),
+    ],
+)
+def test_a_part_of_the_catalog_that_is_written_anew_counts_as_away(
+    name: str, text: str, folder: Path
+) -> None:
+    file, whole = folder / name, document("paid").replace(b"orders", b"shops")
+    file.write_bytes(whole)
+    follow = follower(folder)
+    assert len(names(follow.look().catalog)) == 2
+    file.write_text(text)
+    for _ in range(2):
+        torn = follow.look()
+        assert torn.catalog is None
+        assert name in torn.away
+    file.write_bytes(whole)
+    assert len(names(follow.look().catalog)) == 2
+    file.write_text(text)
+    assert follow.look().away
+    file.unlink()
+    assert names(follow.look().catalog) == [PLACED]
+
+
+def test_a_new_file_that_is_half_written_takes_nothing_away(folder: Path) -> None:
+    follow = follower(folder)
+    follow.look()
+    (folder / "paid.xreg.json").write_text("")
+    assert "paid.xreg.json: the file is empty" in follow.look().away
+    (folder / "paid.xreg.json").write_bytes(document("paid").replace(b"orders", b"shops"))
+    assert len(names(follow.look().catalog)) == 2
+
+
 def test_files_that_go_and_come_back_unchanged_are_no_change(folder: Path) -> None:
     follow = follower(folder)
     follow.look()
