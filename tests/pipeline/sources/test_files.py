@@ -16,6 +16,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 from heraldry.errors import PipelineError, UsageError
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.sources import files
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES
 from heraldry.pipeline.sources.file_sizes import bytes_for
 from heraldry.pipeline.sources.files import FilesSource, check_folder
@@ -241,7 +242,7 @@ def test_a_list_whose_writer_was_killed_is_written_anew(tmp_path: Path, draft: b
 Read = tuple[str, str, bytes]
 
 
-def landed(spark: SparkSession, source: FilesSource, checkpoint: Path) -> list[list[Read]]:
+def landed(spark: SparkSession, source: FilesSource, checkpoint: Path | str) -> list[list[Read]]:
     """What a job would read, batch by batch: the file's name, the position and the line."""
     batches: list[list[Read]] = []
     factory = source.reader()
@@ -331,3 +332,60 @@ def test_a_file_that_goes_away_amid_a_batch(spark: SparkSession, tmp_path: Path,
     assert found == []
     run("continue")
     assert found == [b"2"]
+
+
+ODD = "in pút #1%41+a:b"
+"""What an address could take for something else; but for a pattern, which is refused."""
+
+
+@pytest.fixture
+def elsewhere(spark: SparkSession) -> Iterator[SparkSession]:
+    """A cluster where a bare path is on another file system, which is away."""
+    jvm = spark.sparkContext._jsc
+    assert jvm is not None
+    configuration = jvm.hadoopConfiguration()
+    before = configuration.get("fs.defaultFS")
+    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:1")
+    yield spark
+    configuration.set("fs.defaultFS", before)
+
+
+@pytest.mark.parametrize("name", ["plain", ODD], ids=["plain", "odd"])
+def test_a_folder_is_on_this_machine_whatever_a_cluster_has(
+    elsewhere: SparkSession, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(b"1\n")
+    (folder / "b.json").write_bytes(b"2")
+    source, checkpoint = FilesSource(str(folder), SETTINGS), f"file://{tmp_path}/checkpoint"
+    (batch,) = landed(elsewhere, source, checkpoint)
+    assert batch == [("a.jsonl", "0+0", b"1"), ("b.json", "0+0", b"2")]
+
+
+@pytest.mark.parametrize("name", ["plain", ODD], ids=["plain", "odd"])
+def test_a_checkpoint_goes_on_that_was_begun_with_a_bare_path(
+    spark: SparkSession, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is read again, and sources have the names that they had."""
+    folder, checkpoint = tmp_path / name, tmp_path / "checkpoint"
+    folder.mkdir()
+    found: list[str] = []
+
+    def run(number: int) -> list[str]:
+        (folder / f"{number}.jsonl").write_bytes(b"1\n")
+        (folder / f"{number}.json").write_bytes(b"2")
+        rows = FilesSource(str(folder), SETTINGS).read(spark)
+        writer = rows.writeStream.foreachBatch(
+            lambda rows, _: found.extend(row["source"] for row in rows.collect())
+        )
+        query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+        query.start().awaitTermination()
+        return [found.pop(0) for _ in range(len(found))]
+
+    with monkeypatch.context() as before:
+        before.setattr(files, "address", str)
+        first = run(0)
+    second = run(1)
+    assert sorted(name.rpartition("/")[2] for name in first) == ["0.json", "0.jsonl"]
+    assert sorted(name.replace("/0.", "/1.") for name in first) == sorted(second)

@@ -116,8 +116,17 @@ class FilesSource:
             .option("maxFileAge", "36500d")
             # Gone amid a batch; what is gone before it Spark leaves out, whatever this says.
             .option("ignoreMissingFiles", "true" if self._goes_on else "false")
-            .load(folder)
+            .load(address(folder))
         )
+
+
+def address(folder: str) -> str:
+    """A folder of this machine as Spark is told of it: its full path, with its scheme.
+
+    On a cluster a bare path may mean another file system. As it is: Hadoop takes a percent sign
+    for one.
+    """
+    return f"file://{folder}"
 
 
 def check_folder(folder: str) -> None:
