@@ -14,7 +14,9 @@ from heraldry.cli.landing import observed
 from heraldry.dialects.load import load
 from heraldry.messages.catalog import open as open_catalog
 from heraldry.model.inherit import definitions
+from heraldry.pipeline.watching.lineage import Lineage
 from heraldry.pipeline.watching.metrics import MetricsServer
+from tests.pipeline.watching.observing import info, total
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -149,6 +151,34 @@ def test_metrics_are_offered_where_it_is_said() -> None:
         assert metrics.url.startswith("http://127.0.0.2:")
         with urlopen(f"{metrics.url}/healthz") as answer:
             assert answer.read() == b"starting\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_whoever_watches_is_told_where_metrics_are(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = {"metrics_port": 0, "metrics_host": None, "lineage": None, "log_format": form}
+    with observed(options) as (_, observers):
+        (metrics,) = (one for one in observers if isinstance(one, MetricsServer))
+        told = capsys.readouterr().err
+    if form == "json":
+        note = json.loads(told)
+        assert (note["level"], note["event"]) == ("info", "note")
+        told = note["message"] + "\n"
+    assert told == f"metrics at {metrics.url}\n"
+
+
+def test_a_collector_that_takes_no_events_is_told_of_in_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = {"metrics_port": 0, "metrics_host": None, "log_format": "json"}
+    with observed({**options, "lineage": "http://127.0.0.1:1"}) as (_, observers):
+        (lineage,) = (one for one in observers if isinstance(one, Lineage))
+        lineage.started(info())
+        lineage.ended(info(), total(), None)
+    notes = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert {note["event"] for note in notes} == {"note"}
+    assert [note["message"].split(":")[0] for note in notes[1:]] == ["lineage", "lineage"]
 
 
 @pytest.mark.parametrize(

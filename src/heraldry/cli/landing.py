@@ -107,12 +107,13 @@ def observed(given: dict[str, Any]) -> Iterator[tuple[Progress, list[Observer]]]
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(shown=as_text))
         found: list[Observer] = [progress] if as_text else [progress, JsonLog(sys.stderr)]
+        told = found[-1].event
         if port is not None:
             metrics = stack.enter_context(MetricsServer(port, host or LOOPBACK))
             found.append(metrics)
-            progress.event(f"metrics at {metrics.url}")
+            told(f"metrics at {metrics.url}")
         if target is not None:
-            found.append(Lineage(target, tell=progress.event))
+            found.append(Lineage(target, tell=told))
         yield progress, found
 
 
