@@ -82,6 +82,7 @@ def test_deprecated_definitions_are_listed(lake: Warehouse) -> None:
 
 
 def test_an_empty_warehouse_says_so(tmp_path: Path) -> None:
+    (tmp_path / "_checkpoint").mkdir()
     result = run("--warehouse", str(tmp_path))
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [

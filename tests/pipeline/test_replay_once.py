@@ -15,6 +15,7 @@ from heraldry.pipeline.identities.decided import folder_of
 from heraldry.pipeline.lake import checkpoints
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import open_warehouse
 from heraldry.pipeline.landing import replay_chunk
 from heraldry.pipeline.landing.letter_windows import LetterWindows
 from heraldry.pipeline.landing.relanding import COLUMNS
@@ -108,7 +109,7 @@ def test_over_small_chunks(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_jobs_know_nothing_of_each_other(warehouse: Path, tmp_path: Path) -> None:
     """Two jobs may land the same messages, each for itself: so may the replay of their letters."""
     other = str(tmp_path / "progress")
-    storage = deadletters.open_warehouse(str(warehouse))
+    storage = open_warehouse(str(warehouse))
     lines = [message(n, 1) for n in (1, 6, 11)]
     land_lines(warehouse, FIRST, lines, batch=0, source="other", once=True, checkpoint=other)
     checkpoints.note(storage, Ledger.open(other))
@@ -129,7 +130,7 @@ def test_a_job_that_makes_its_first_batch_as_the_replay_begins(
     warehouse = tmp_path / "lake"
     warehouse.mkdir()
     checkpoint = str(tmp_path / "progress") if elsewhere else None
-    storage = deadletters.open_warehouse(str(warehouse))
+    storage = Storage.open(str(warehouse))
     settings = ReplaySettings(warehouse=str(warehouse))
     lines = [message(1, 1), message(6, 1)]
     with checkpoints.replaying(storage) as ledger:
@@ -150,7 +151,7 @@ def test_a_job_that_begins_between_two_chunks(
 ) -> None:
     """Jobs that are known already do not keep it from being seen."""
     other = str(tmp_path_factory.mktemp("progress"))
-    storage = deadletters.open_warehouse(str(warehouse))
+    storage = open_warehouse(str(warehouse))
     lines = [message(n, 1) for n in (21, 26)]
     with checkpoints.replaying(storage) as ledger:
         windows = LetterWindows(storage, ledger)
@@ -288,7 +289,7 @@ def test_what_was_not_decided_is_not_repeated(
     other = str(tmp_path / "progress")
     lines = [message(n, 1) for n in (21, 26)]
     land_lines(warehouse, FIRST, lines, batch=0, source="other", once=True, checkpoint=other)
-    checkpoints.note(deadletters.open_warehouse(str(warehouse)), Ledger.open(other))
+    checkpoints.note(open_warehouse(str(warehouse)), Ledger.open(other))
     kill_before_deciding(monkeypatch, warehouse)
     assert run(warehouse, where=("source=file-0",)).landed == 6
     report = run(warehouse, where=("source=other",))

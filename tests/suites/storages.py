@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from heraldry.errors import PipelineError
+from heraldry.errors import PipelineError, WarehouseError
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.delta import (
@@ -28,12 +28,20 @@ from heraldry.pipeline.lake.delta import (
 )
 from heraldry.pipeline.lake.ledger import Ledger, Manifest
 from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import open_warehouse
 
 SCHEMA = pa.schema([("number", pa.int64())])
 
 
 class StorageBehaviour:
     """The behaviour that all storages share."""
+
+    def test_a_warehouse_is_there_when_a_job_has_begun(self, storage: Storage) -> None:
+        storage.write("default/file", b"of somebody else")
+        with pytest.raises(WarehouseError, match="there is no such warehouse"):
+            open_warehouse(storage.url)
+        Ledger.open(storage.join("_checkpoint"))
+        assert open_warehouse(storage.url).url == storage.url
 
     def test_what_is_written_is_read(self, storage: Storage) -> None:
         assert storage.read("a/b.json") is None

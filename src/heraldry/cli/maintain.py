@@ -8,6 +8,7 @@ import click
 
 from heraldry.cli.output import count, plural, wrap, write_json
 from heraldry.cli.settings import checkpoints, example, option
+from heraldry.cli.status import refuse_missing
 
 if TYPE_CHECKING:
     from heraldry.pipeline.maintain import Kept, Maintained
@@ -60,6 +61,7 @@ def command(
     """
     from heraldry.pipeline.maintain import Upkeep, maintain
 
+    refuse_missing(checkpoint)
     done = maintain(
         Upkeep(
             warehouse=warehouse,

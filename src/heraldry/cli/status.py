@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from heraldry.cli.output import count, plural, table, visible, width, write_json
 from heraldry.cli.settings import checkpoints, example, option
+from heraldry.errors import WarehouseError
 
 if TYPE_CHECKING:
     from heraldry.pipeline.lake.ledger import DeprecatedRows
@@ -47,6 +50,7 @@ def command(
     """
     from heraldry.pipeline.watching.status import status
 
+    refuse_missing(checkpoint)
     while True:
         found = status(warehouse, checkpoint, last)
         if output == "json":
@@ -59,6 +63,16 @@ def command(
             return
         sys.stdout.flush()
         time.sleep(_EVERY)
+
+
+def refuse_missing(checkpoints: Sequence[str]) -> None:
+    """WarehouseError for a typed checkpoint that no job has begun; variables hold one for jobs."""
+    from heraldry.pipeline.lake.ledger import Ledger
+
+    source = click.get_current_context().get_parameter_source("checkpoint")
+    for place in checkpoints if source is ParameterSource.COMMANDLINE else ():
+        if Ledger.find(place) is None:
+            raise WarehouseError(place, "there is no such checkpoint", "name that of a job")
 
 
 def as_json(found: Status) -> dict[str, Any]:

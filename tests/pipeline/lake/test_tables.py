@@ -14,8 +14,9 @@ from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.layout import path_part
+from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
-from heraldry.pipeline.lake.tables import sample_rows, spark_type, tables
+from heraldry.pipeline.lake.tables import open_warehouse, sample_rows, spark_type, tables
 from heraldry.pipeline.landing.parquet import ParquetWriter
 
 SCHEMA = pa.schema(
@@ -46,7 +47,27 @@ def test_no_warehouse(tmp_path: Path) -> None:
         tables(str(tmp_path / "none"))
 
 
-def test_empty_warehouse(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "mark",
+    ["_checkpoint", "_checkpoints", "_batches", "_dead_letters", "db/group/message/_delta_log"],
+)
+def test_a_warehouse_is_known_by_what_a_job_leaves(tmp_path: Path, mark: str) -> None:
+    with pytest.raises(WarehouseError, match="there is no such warehouse"):
+        open_warehouse(str(tmp_path))
+    (tmp_path / mark).mkdir(parents=True)
+    assert open_warehouse(str(tmp_path)).url == str(tmp_path)
+
+
+@pytest.mark.parametrize("place", [".", "file", "sea/lake", "sea/lake/shop", "sea/lake/shop/a"])
+def test_what_is_above_and_in_a_warehouse_is_none(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("x")
+    add_table(tmp_path / "sea", "lake", "shop", "a", rows=1)
+    with pytest.raises(WarehouseError, match="there is no such warehouse"):
+        open_warehouse(str(tmp_path / place))
+
+
+def test_a_job_that_has_landed_nothing_yet(tmp_path: Path) -> None:
+    Ledger.open(str(tmp_path / "_checkpoint"))
     assert tables(str(tmp_path)) == ()
 
 

@@ -47,6 +47,7 @@ def test_no_warehouse(tmp_path: Path) -> None:
 
 
 def test_no_letters(tmp_path: Path) -> None:
+    (tmp_path / "_checkpoint").mkdir()
     assert deadletters.groups(str(tmp_path)) == ()
     assert list(deadletters.letters(str(tmp_path))) == []
 

@@ -11,7 +11,7 @@ from heraldry.pipeline.lake.layout import CHECKPOINT
 from heraldry.pipeline.lake.ledger import Ledger
 from heraldry.pipeline.lake.storage import Storage
 
-_NOTED = "_checkpoints"
+NOTED = "_checkpoints"
 _AWAY = 600.0
 """For so many seconds a place that could not be read is not tried again: trying takes long."""
 
@@ -20,7 +20,7 @@ _gone: dict[str, float] = {}
 
 def note(storage: Storage, ledger: Ledger) -> None:
     """Tell a warehouse of a ledger that is elsewhere, for those who must know all of them."""
-    storage.write(f"{_NOTED}/{ledger.job}", ledger.storage.url.encode())
+    storage.write(f"{NOTED}/{ledger.job}", ledger.storage.url.encode())
 
 
 def replays(storage: Storage) -> str:
@@ -45,7 +45,7 @@ def replaying(storage: Storage, *, dry_run: bool = False) -> Iterator[Ledger]:
 
 def ledgers(storage: Storage, told: Sequence[str] = ()) -> list[Ledger]:
     """The ledgers that can be reached: told, in the usual places, and noted."""
-    noted = [storage.read(f"{_NOTED}/{name}") for name in storage.names(_NOTED)]
+    noted = [storage.read(f"{NOTED}/{name}") for name in storage.names(NOTED)]
     near = _each([*told, storage.join(CHECKPOINT), replays(storage)])
     far = _each([place.decode() for place in noted if place])
     found = [Ledger.find(place) for place in near]
@@ -72,5 +72,5 @@ def _reached(place: str) -> Ledger | None:
 def away(storage: Storage, told: Sequence[str] = ()) -> list[str]:
     """The places that are noted but cannot be reached from here, nor are among those told."""
     here = {ledger.job for ledger in ledgers(storage, told)}
-    gone = [name for name in storage.names(_NOTED) if name not in here]
-    return [(storage.read(f"{_NOTED}/{name}") or b"").decode() for name in gone]
+    gone = [name for name in storage.names(NOTED) if name not in here]
+    return [(storage.read(f"{NOTED}/{name}") or b"").decode() for name in gone]

@@ -47,6 +47,7 @@ SCHEMA_KEY = "heraldry.schema"
 """All columns of a table that is still to be made: told to its maker, not kept in the table."""
 DEAD_LETTERS = "_dead_letters"
 CHECKPOINT = "_checkpoint"
+BATCH_LEDGER = "_batches"
 
 _SCALARS: dict[str, pa.DataType] = {
     "string": pa.string(),

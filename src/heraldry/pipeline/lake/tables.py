@@ -8,11 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from heraldry.errors import WarehouseError
+from heraldry.pipeline.lake.checkpoints import NOTED
 from heraldry.pipeline.lake.delta import open_table, row_count, table_files
-from heraldry.pipeline.lake.layout import DEFINITION_KEY, NAME_KEY, part_of
+from heraldry.pipeline.lake.layout import (
+    BATCH_LEDGER,
+    CHECKPOINT,
+    DEAD_LETTERS,
+    DEFINITION_KEY,
+    NAME_KEY,
+    part_of,
+)
 from heraldry.pipeline.lake.storage import Storage
 
 _SPARK_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
+_MARKS = frozenset({CHECKPOINT, NOTED, BATCH_LEDGER, DEAD_LETTERS})
+"""The folders that a job begins in its warehouse before anything else, or leaves there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +45,19 @@ def tables(warehouse: str) -> tuple[TableInfo, ...]:
 
 
 def open_warehouse(warehouse: str) -> Storage:
-    """A warehouse that is there."""
+    """A warehouse that is there: a job has begun in it, or it has a table in its place.
+
+    Any other folder is none. One that has tables by other tools alone is known by them, which is
+    looked for last: on object storage a warehouse of ours takes one listing.
+    """
     storage = Storage.open(warehouse)
-    if not storage.exists(""):
+    if not (_MARKS.intersection(_names(storage, "")) or _has_table(storage)):
         raise WarehouseError(warehouse, "there is no such warehouse", "land something there first")
     return storage
+
+
+def _has_table(storage: Storage) -> bool:
+    return any(storage.exists(f"{path}/_delta_log") for path in table_paths(storage))
 
 
 def table_paths(storage: Storage) -> Iterator[str]:
@@ -81,12 +99,15 @@ def spark_type(kind: Any) -> str:
     return f"struct<{inner}>"
 
 
-def _folders(storage: Storage, path: str) -> Iterator[str]:
+def _names(storage: Storage, path: str) -> list[str]:
     try:
-        names = storage.names(path)
+        return storage.names(path)
     except NotADirectoryError:
-        return
-    for name in names:
+        return []
+
+
+def _folders(storage: Storage, path: str) -> Iterator[str]:
+    for name in _names(storage, path):
         if not name.startswith(("_", ".")):
             yield f"{path}/{name}" if path else name
 

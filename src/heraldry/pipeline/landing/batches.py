@@ -16,13 +16,13 @@ import pyarrow as pa
 
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.commits import Committer
-from heraldry.pipeline.lake.layout import DEAD_LETTERS, NAME_KEY
+from heraldry.pipeline.lake.layout import BATCH_LEDGER, DEAD_LETTERS, NAME_KEY
 from heraldry.pipeline.lake.ledger import Manifest
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.report import BatchReport
 
-BATCHES = "_batches"
+BATCHES = BATCH_LEDGER
 _INSTANT = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema(
     [

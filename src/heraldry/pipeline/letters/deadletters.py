@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import dataset
 
-from heraldry.errors import UsageError, WarehouseError
+from heraldry.errors import UsageError
 from heraldry.pipeline.lake.delta import open_table
 from heraldry.pipeline.lake.layout import DEAD_LETTERS
 from heraldry.pipeline.lake.storage import Storage
+from heraldry.pipeline.lake.tables import open_warehouse
 from heraldry.pipeline.letters.history import History, among, replays_of
 from heraldry.pipeline.letters.letter import SCHEMA, letter_ids
 
@@ -103,14 +103,6 @@ def find_letter(warehouse: str, start: str) -> dict[str, Any]:
     last = max(found, key=lambda row: row["received"])
     became = replays_of(storage, last["letter"], last["received"])
     return shown(last) | {"replays": became}
-
-
-def open_warehouse(warehouse: str) -> Storage:
-    """The storage of a warehouse that is there."""
-    storage = Storage.open(warehouse)
-    if storage.is_local and not os.path.isdir(storage.url):
-        raise WarehouseError(warehouse, "there is no such warehouse", "land something there first")
-    return storage
 
 
 def letter_batches(

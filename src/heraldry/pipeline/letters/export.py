@@ -7,7 +7,8 @@ from typing import BinaryIO
 
 import pyarrow.compute as pc
 
-from heraldry.pipeline.letters.deadletters import letter_batches, open_warehouse
+from heraldry.pipeline.lake.tables import open_warehouse
+from heraldry.pipeline.letters.deadletters import letter_batches
 from heraldry.pipeline.letters.foreign import one_line, wrap
 
 _COLUMNS = (

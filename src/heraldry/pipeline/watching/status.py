@@ -17,9 +17,9 @@ import msgspec
 from heraldry.pipeline.lake.layout import CHECKPOINT
 from heraldry.pipeline.lake.ledger import DeprecatedRows, Ledger
 from heraldry.pipeline.lake.storage import Storage
-from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.lake.tables import open_warehouse, tables
 from heraldry.pipeline.landing.batches import batches
-from heraldry.pipeline.letters.deadletters import groups, letter_batches, open_warehouse
+from heraldry.pipeline.letters.deadletters import groups, letter_batches
 from heraldry.pipeline.letters.nearest import nearest
 
 _DEPRECATED = dict[str, DeprecatedRows]
