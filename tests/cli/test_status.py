@@ -81,6 +81,23 @@ def test_deprecated_definitions_are_listed(lake: Warehouse) -> None:
     assert listed == {"definition": xid, "rows": 3, **notice}
 
 
+def test_what_is_named_adds_up(tmp_path: Path) -> None:
+    lake, near = Warehouse(tmp_path), "/messagegroups/orders/messages/"
+    rules = [f"rule-{number}" for number in range(7) for _ in range(9 - number)]
+    lake.letters(rules, [f"{near}{rule}" for rule in rules])
+    text = run("--warehouse", lake.path).stdout
+    start = text.index("42 open dead letters")
+    assert text[start:].splitlines()[:8] == [
+        "42 open dead letters: rule-0 9, rule-1 8, rule-2 7, rule-3 6, rule-4 5, 7 by",
+        "other rules",
+        *(f"  {9 - number} near {near}rule-{number}" for number in range(5)),
+        "  7 near other definitions",
+    ]
+    found = json.loads(run("--warehouse", lake.path, "-o", "json").stdout)["dead_letters"]
+    assert [one["count"] for one in found["rules"]] == [9, 8, 7, 6, 5, 4, 3]
+    assert [one["count"] for one in found["nearest"]] == [9, 8, 7, 6, 5, 4, 3]
+
+
 def test_an_empty_warehouse_says_so(tmp_path: Path) -> None:
     (tmp_path / "_checkpoint").mkdir()
     result = run("--warehouse", str(tmp_path))

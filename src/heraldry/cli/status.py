@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from heraldry.cli.output import count, plural, table, visible, width, write_json
+from heraldry.cli.output import count, plural, table, visible, width, wrap, write_json
 from heraldry.cli.settings import checkpoints, example, option
 from heraldry.errors import WarehouseError
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _EVERY = 2.0
 _ALARM = 0.1
+_NAMED = 5
+"""So many rules and definitions of dead letters are named to people, the most frequent first."""
 
 
 @click.command(
@@ -139,11 +141,7 @@ def _write(found: Status, now: datetime) -> None:
     rows = [(one.name, count(one.rows), "rows", _ago(one.changed, now)) for one in found.tables]
     for line in table(rows, right=[1]):
         click.echo(_cut(line))
-    letters = plural(found.letters, "open dead letter")
-    rules = ", ".join(f"{rule} {count(number)}" for rule, number in found.rules)
-    click.echo(f"{letters}: {rules}" if rules else letters)
-    for xid, number in found.nearest:
-        click.echo(_cut(f"  {count(number)} near {xid}"))
+    _write_letters(found)
     for xid, one in found.deprecated:
         head, _, rest = visible(told(xid, one)).partition("; ")
         click.echo(_cut(head))
@@ -151,6 +149,19 @@ def _write(found: Status, now: datetime) -> None:
             click.echo(_cut(f"  {rest}"))
     if not found.jobs:
         click.echo(f"no job has landed anything in {found.warehouse}")
+
+
+def _write_letters(found: Status) -> None:
+    """The open letters by rule and by the definition that they came nearest to: all of them."""
+    letters = plural(found.letters, "open dead letter")
+    rules = [f"{rule} {count(number)}" for rule, number in found.rules[:_NAMED]]
+    if others := sum(number for _, number in found.rules[_NAMED:]):
+        rules.append(f"{count(others)} by other rules")
+    click.echo(wrap(f"{letters}: {', '.join(rules)}" if rules else letters, ""))
+    for xid, number in found.nearest[:_NAMED]:
+        click.echo(_cut(f"  {count(number)} near {xid}"))
+    if others := sum(number for _, number in found.nearest[_NAMED:]):
+        click.echo(f"  {count(others)} near other definitions")
 
 
 def _cut(line: str) -> str:

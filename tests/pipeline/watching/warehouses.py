@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +59,13 @@ class Warehouse:
         delta.commit_files(table, written, job or self.ledger.job, manifest.batch)
         batches.record(Committer(self.storage, job or self.ledger.job), manifest, {PLACED: 1})
 
-    def letters(self, rules: list[str]) -> None:
+    def letters(self, rules: list[str], definitions: Sequence[str] = ()) -> None:
         known = {"stage": "validate", "path": "/", "message": "m", "line": b"{}", "batch": 0}
         known |= {"problems": "[]", "near": "[]", "source": "s", "received": NOON}
-        rows = [known | {"rule": rule, "position": str(n)} for n, rule in enumerate(rules)]
+        rows = [
+            known | {"rule": rule, "position": str(n), "definition": definition}
+            for n, (rule, definition) in enumerate(zip_longest(rules, definitions))
+        ]
         table = pa.Table.from_pylist(rows, schema=SCHEMA)
         letters = delta.create_table(self.storage, DEAD_LETTERS, SCHEMA, {})
         written = ParquetWriter(self.storage, 0).write(DEAD_LETTERS, table)

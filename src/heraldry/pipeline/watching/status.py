@@ -23,8 +23,6 @@ from heraldry.pipeline.letters.deadletters import groups, letter_batches
 from heraldry.pipeline.letters.nearest import nearest
 
 _DEPRECATED = dict[str, DeprecatedRows]
-RULES = 5
-"""So many rules and definitions of dead letters are named, the most frequent first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +75,9 @@ class TableStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """A warehouse: ``letters`` are the open ones, ``rules`` the most frequent reasons.
+    """A warehouse: ``letters`` are the open ones, ``rules`` their reasons, the most frequent first.
 
-    ``nearest`` are the definitions that most of them came nearest to, ``deprecated`` those that
+    ``nearest`` are the definitions that they came nearest to, likewise; ``deprecated`` those that
     are so and had rows in the last batches of a job.
     """
 
@@ -104,8 +102,8 @@ def status(warehouse: str, checkpoints: Sequence[str] = (), last: int = 20) -> S
         jobs=tuple(_jobs(rows, [storage.join(CHECKPOINT), *checkpoints], last)),
         tables=tuple(_tables(warehouse, rows)),
         letters=rules.total(),
-        rules=tuple(rules.most_common(RULES)),
-        nearest=tuple(_nearest(storage).most_common(RULES)),
+        rules=tuple(rules.most_common()),
+        nearest=tuple(_nearest(storage).most_common()),
         deprecated=tuple(_deprecated(rows, last)),
     )
 
