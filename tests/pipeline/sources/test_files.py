@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,12 @@ SETTINGS = LandSettings(source="files", warehouse="w")
 def test_a_bound_on_bytes(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(LINE * 10)
     assert bytes_for(str(tmp_path), EVERY, 5) == 500
+
+
+@pytest.mark.parametrize("name", ["A.JSONL", "A.Jsonl.GZ"])
+def test_a_bound_whatever_the_case_of_an_ending(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(gzip.compress(LINE * 10) if "GZ" in name else LINE * 10)
+    assert 0 < bytes_for(str(tmp_path), EVERY, 10) <= 1000
 
 
 def test_a_bound_without_any_file(tmp_path: Path) -> None:
@@ -389,3 +396,27 @@ def test_a_checkpoint_goes_on_that_was_begun_with_a_bare_path(
     second = run(1)
     assert sorted(name.rpartition("/")[2] for name in first) == ["0.json", "0.jsonl"]
     assert sorted(name.replace("/0.", "/1.") for name in first) == sorted(second)
+
+
+def test_endings_in_any_case(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "A.JSONL").write_bytes(b"1\n")
+    (folder / "B.NdJson").write_bytes(b"2")
+    (folder / "C.Jsonl.GZ").write_bytes(gzip.compress(b"3\n"))
+    (folder / "D.Json").write_bytes(b"[4]")
+    pq.write_table(pa.table({"value": [b"5"]}), folder / "E.PARQUET")
+    (folder / "F.TXT").write_bytes(b"not read")
+    (batch,) = landed(spark, FilesSource(str(folder), SETTINGS), tmp_path / "checkpoint")
+    assert [value for _, _, value in batch] == [b"1", b"2", b"3", b"4", b"5"]
+
+
+def test_endings_in_any_case_of_a_store(tmp_path: Path) -> None:
+    folder = Storage.open(str(tmp_path / "in"))
+    folder.write("A.JSONL", b"1")
+    folder.write("B.JSONL.BZ2", bz2.compress(b"2"))
+    reader = stored(tmp_path)
+    assert reader.latestOffset({"files": 0}, ReadAllAvailable()) == {"files": 2}
+    parts = reader.partitions({"files": 0}, {"files": 2})
+    rows = [row for part in parts for batch in reader.read(part) for row in batch.to_pylist()]
+    assert sorted(row["value"] for row in rows) == [b"1", b"2"]

@@ -38,7 +38,7 @@ def open_stored(system: fs.FileSystem, path: str, source: str) -> pa.NativeFile:
         raw = _Stored(system.open_input_file(path), source)
     # Parquet asks for what it needs in one go; readers of streams ask for a few bytes at a time,
     # and each would be a request of its own.
-    whole = path.endswith(".parquet")
+    whole = path.lower().endswith(".parquet")
     return pa.PythonFile(raw if whole else io.BufferedReader(raw, _AHEAD), mode="r")
 
 

@@ -28,7 +28,7 @@ Piece = tuple[int, list[bytes]]
 """A block's number, and lines of it."""
 
 LINES = (".jsonl", ".ndjson")
-"""How the names of files of plain lines end."""
+"""How the names of files of plain lines end, in any case."""
 ENDINGS = (
     *(line + packed for line in LINES for packed in packed_lines.SUFFIXES),
     ".json",
@@ -48,6 +48,17 @@ _MARK = b"\xef\xbb\xbf"
 _BROKEN = (MessageError, EOFError, ValueError, zlib.error, pa.ArrowException)
 _VALUES = (OverflowError, TypeError, UnicodeDecodeError)
 """What a value of Parquet raises that Python has no word for: a map by records, too."""
+
+
+def is_read(path: str) -> bool:
+    """Whether the file at a path below a folder is read; hidden and private ones are others'."""
+    parts = PurePosixPath(path).parts
+    return fits(path, LINES + ENDINGS) and not any(one.startswith((".", "_")) for one in parts)
+
+
+def fits(path: str, endings: tuple[str, ...]) -> bool:
+    """Whether a path ends so, in any case."""
+    return path.lower().endswith(endings)
 
 
 def read_paths(
@@ -96,7 +107,7 @@ def unreadable(what: str, error: Exception) -> bytes:
 
 def _pieces(source: str) -> Iterator[Piece]:
     with open_file(source) as file:
-        yield from pieces_of(file, PurePosixPath(source).suffix)
+        yield from pieces_of(file, PurePosixPath(source).suffix.lower())
 
 
 def pieces_of(file: pa.NativeFile, suffix: str) -> Iterator[Piece]:

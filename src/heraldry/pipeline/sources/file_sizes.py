@@ -9,6 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from heraldry.pipeline.sources.file_reading import fits
+
 _SAMPLE_FILES = 64
 GUESS = 512
 """The bytes of a message that nothing is known of."""
@@ -18,7 +20,7 @@ _SAMPLE_BYTES = 64 * 1024
 def bytes_for(folder: str, endings: tuple[str, ...], messages: int) -> int:
     """How many bytes on disk hold about so many messages, by the file with the shortest ones."""
     lengths = []
-    paths = (path for path in Path(folder).rglob("*") if path.name.endswith(endings))
+    paths = (path for path in Path(folder).rglob("*") if fits(path.name, endings))
     for path in sorted(p for p in paths if not p.name.startswith((".", "_")))[:_SAMPLE_FILES]:
         try:
             count, length = _sample(path)
@@ -32,7 +34,7 @@ def bytes_for(folder: str, endings: tuple[str, ...], messages: int) -> int:
 def _sample(path: Path) -> tuple[int, int]:
     """The messages at the start of a file, and the bytes on disk that they take."""
     size = path.stat().st_size
-    match path.suffix:
+    match path.suffix.lower():
         case ".parquet":
             return max(1, pq.read_metadata(path).num_rows), size
         case ".gz":

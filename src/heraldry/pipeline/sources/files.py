@@ -11,7 +11,8 @@ Source option: ``on_loss=continue`` (a file that is gone before it was read does
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +24,10 @@ from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.file_lines import LineCounter
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_paths
 from heraldry.pipeline.sources.file_sizes import GUESS, bytes_for
+from heraldry.pipeline.sources.left_alone import below, tell_left_alone
 from heraldry.pipeline.sources.opening_options import goes_on
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
-from heraldry.pipeline.sources.stored_files import FORMAT, StoredFilesDataSource
+from heraldry.pipeline.sources.stored_files import FORMAT, LOG, StoredFilesDataSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,9 +59,16 @@ class FilesSource:
         self._goes_on = goes_on(settings.source_options)
         self._checkpoint = settings.checkpoint or Storage.open(settings.warehouse).join(CHECKPOINT)
 
-    def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
-        """Files need nothing to be held."""
-        return nullcontext()
+    @contextmanager
+    def open(self, tell: Tell = unheard) -> Iterator[None]:
+        """Files need nothing to be held; a folder without any that are read is told."""
+        with suppress(OSError):  # whoever reads them tells
+            if "://" not in self._folder:
+                tell_left_alone(below(self._folder), tell)
+            elif not Storage.open(self._checkpoint).names(LOG):  # else some are known
+                stored = Storage.open(self._folder).walk("")
+                tell_left_alone((file.path for file in stored), tell)
+        yield
 
     def read(self, spark: SparkSession) -> DataFrame:
         """The stream of lines with their places: ``value`` binary, ``source``, ``block``, number.
@@ -109,7 +118,7 @@ class FilesSource:
             spark.readStream.format(kind)
             .schema(_SCHEMAS[kind])
             .option("lineSep", "\n")
-            .option("pathGlobFilter", f"*{{{','.join(endings)}}}")
+            .option("pathGlobFilter", pattern(endings))
             .option("recursiveFileLookup", "true")
             .option("maxBytesPerTrigger", str(limit))
             # A file counts as new by its name alone, however old its date says it is.
@@ -127,6 +136,12 @@ def address(folder: str) -> str:
     for one.
     """
     return f"file://{folder}"
+
+
+def pattern(endings: tuple[str, ...]) -> str:
+    """Names that end so in any case, as Hadoop writes patterns."""
+    every = ("".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in one) for one in endings)
+    return f"*{{{','.join(every)}}}"
 
 
 def check_folder(folder: str) -> None:

@@ -8,7 +8,6 @@ log, so a batch can be read again. Workers read the files by their addresses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,12 +17,14 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 
 from heraldry.errors import PipelineError
 from heraldry.pipeline.lake.storage import Storage
-from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_file
+from heraldry.pipeline.sources.file_reading import SCHEMA, is_read, read_file
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 FORMAT = "heraldry_stored_files"
+LOG = "heraldry/files"
+"""Where the log is in the checkpoint."""
 _LARGEST = 64 * 1024 * 1024
 
 
@@ -53,7 +54,7 @@ class FileLog:
     def look(self) -> int:
         """Note the files that are new; how many are known now."""
         found = (one for one in self._folder.walk("") if one.path not in self._seen)
-        fresh = sorted((one for one in found if _is_read(one.path)), key=lambda one: one.modified)
+        fresh = sorted((one for one in found if is_read(one.path)), key=lambda one: one.modified)
         if fresh:
             files = [LoggedFile(one.path, one.size) for one in fresh]
             path = f"{self._path}/{len(self.files):012d}.json"
@@ -65,11 +66,6 @@ class FileLog:
             self.files += files
             self._seen.update(one.path for one in fresh)
         return len(self.files)
-
-
-def _is_read(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    return path.endswith(LINES + ENDINGS) and not any(p.startswith((".", "_")) for p in parts)
 
 
 class StoredFilesDataSource(DataSource):
@@ -104,7 +100,7 @@ class StoredFilesReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Mapping[str, str]) -> None:
         self._folder = Storage.open(options["folder"])
         kept = Storage.open(options["checkpoint"])
-        self._log = FileLog(self._folder, kept, "heraldry/files")
+        self._log = FileLog(self._folder, kept, LOG)
         self._bytes, self._parts = int(options["bytes"]), int(options["parts"])
         self._goes_on = options.get("goes_on") == "true"
         self._target: int | None = None
