@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from heraldry.cli.status import command
+from heraldry.dialects.load import load_bytes
+from heraldry.pipeline.lake import checkpoints
 from heraldry.pipeline.lake.ledger import DeprecatedRows
+from heraldry.pipeline.replay import ReplaySettings, replay
+from tests.pipeline.letters.lettering import land_lines
+from tests.pipeline.test_replay import FIRST, SECOND, message
 from tests.pipeline.watching.observing import DIGEST
 from tests.pipeline.watching.warehouses import Warehouse
 
@@ -96,6 +103,37 @@ def test_what_is_named_adds_up(tmp_path: Path) -> None:
     found = json.loads(run("--warehouse", lake.path, "-o", "json").stdout)["dead_letters"]
     assert [one["count"] for one in found["rules"]] == [9, 8, 7, 6, 5, 4, 3]
     assert [one["count"] for one in found["nearest"]] == [9, 8, 7, 6, 5, 4, 3]
+
+
+def test_replays_are_no_job(tmp_path: Path) -> None:
+    def replayed() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(run("--warehouse", str(tmp_path), "-o", "json").stdout)
+        assert [job["total"]["read"] for job in found["jobs"]] == [10]
+        return dict(found["replays"])
+
+    land_lines(tmp_path, FIRST, [message(number, number % 5) for number in range(10)])
+    none = dict.fromkeys(("replays", "landed", "refused", "masked", "repeated"), 0)
+    assert replayed() == none | {"last": None, "running": False, "pending": None}
+    assert "replays" not in run("--warehouse", str(tmp_path)).stdout
+    for _ in range(2):
+        replay(load_bytes(SECOND, "catalog"), ReplaySettings(warehouse=str(tmp_path)))
+    found = replayed()
+    assert found.pop("last").endswith("Z")
+    told = {"replays": 2, "landed": 6, "refused": 4, "running": False, "pending": None}
+    assert found == none | told
+    text = run("--warehouse", str(tmp_path)).stdout
+    assert re.search(r"\nreplays: 2, last \d+ s ago, 6 landed, 4 refused\n", text), text
+
+
+def test_a_replay_that_runs_or_was_killed_is_told(lake: Warehouse) -> None:
+    with checkpoints.replaying(lake.storage) as ledger:
+        text = run("--warehouse", lake.path).stdout
+        assert "replays: 0, 0 landed, 0 refused, one is running\n" in text
+        ledger.prepare(lake.manifest(1))
+    text = run("--warehouse", lake.path).stdout
+    assert "0 refused, number 1 is to be finished by the next\n" in text
+    found = json.loads(run("--warehouse", lake.path, "-o", "json").stdout)
+    assert (found["replays"]["running"], found["replays"]["pending"]) == (False, 1)
 
 
 def test_an_empty_warehouse_says_so(tmp_path: Path) -> None:

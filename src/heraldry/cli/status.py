@@ -17,10 +17,11 @@ from heraldry.errors import WarehouseError
 
 if TYPE_CHECKING:
     from heraldry.pipeline.lake.ledger import DeprecatedRows
-    from heraldry.pipeline.watching.status import JobStatus, Status, Sum
+    from heraldry.pipeline.watching.status import JobStatus, ReplayStatus, Status, Sum
 
 _EVERY = 2.0
 _ALARM = 0.1
+_OUTCOMES = ("landed", "refused", "masked", "repeated")
 _NAMED = 5
 """So many rules and definitions of dead letters are named to people, the most frequent first."""
 
@@ -82,6 +83,7 @@ def as_json(found: Status) -> dict[str, Any]:
     return {
         "warehouse": found.warehouse,
         "jobs": [_job_json(job) for job in found.jobs],
+        "replays": _replays_json(found.replays),
         "tables": [
             {"table": one.name, "rows": one.rows, "changed": one.changed} for one in found.tables
         ],
@@ -121,6 +123,16 @@ def _job_json(job: JobStatus) -> dict[str, Any]:
     }
 
 
+def _replays_json(replays: ReplayStatus) -> dict[str, Any]:
+    return {
+        "replays": replays.number,
+        "last": replays.last,
+        "running": replays.running,
+        "pending": replays.pending,
+        **{name: replays.outcomes.get(name, 0) for name in _OUTCOMES},
+    }
+
+
 def _sum_json(total: Sum) -> dict[str, Any]:
     return {
         "batches": total.batches,
@@ -142,6 +154,7 @@ def _write(found: Status, now: datetime) -> None:
     for line in table(rows, right=[1]):
         click.echo(_cut(line))
     _write_letters(found)
+    _write_replays(found.replays, now)
     for xid, one in found.deprecated:
         head, _, rest = visible(told(xid, one)).partition("; ")
         click.echo(_cut(head))
@@ -162,6 +175,22 @@ def _write_letters(found: Status) -> None:
         click.echo(_cut(f"  {count(number)} near {xid}"))
     if others := sum(number for _, number in found.nearest[_NAMED:]):
         click.echo(f"  {count(others)} near other definitions")
+
+
+def _write_replays(replays: ReplayStatus, now: datetime) -> None:
+    """One line for all replays, where there were any; the usual outcomes also where none had it."""
+    if not (replays.number or replays.running or replays.pending is not None):
+        return
+    told = [count(replays.number)] + ([f"last {_ago(replays.last, now)}"] if replays.last else [])
+    for name in _OUTCOMES:
+        number = replays.outcomes.get(name, 0)
+        if number or name in ("landed", "refused"):
+            told.append(f"{count(number)} {name}")
+    if replays.running:
+        told.append("one is running")
+    elif replays.pending is not None:
+        told.append(f"number {replays.pending} is to be finished by the next")
+    click.echo(wrap(f"replays: {', '.join(told)}", ""))
 
 
 def _cut(line: str) -> str:

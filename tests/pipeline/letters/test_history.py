@@ -59,6 +59,14 @@ def without_the_column(lake: Path, name: str = "foreign") -> None:
     delta.commit_files(table, ParquetWriter(storage, 1).write(REPLAYS, rows), "before", 1)
 
 
+def test_the_last_outcome_of_a_letter_counts(lake: Path) -> None:
+    assert History.read(Storage(str(lake))).outcomes == {}
+    run(lake)
+    assert History.read(Storage(str(lake))).outcomes == {"refused": 2}
+    run(lake, foreign=True)
+    assert History.read(Storage(str(lake))).outcomes == {"landed": 1, "refused": 1}
+
+
 def test_the_guard_counts_each_way_of_reading(lake: Path) -> None:
     assert [run(lake) for _ in range(4)] == [(0, 2, 0)] * 3 + [(0, 0, 2)]
     assert [run(lake, foreign=True) for _ in range(4)] == [(1, 1, 0)] + [(0, 1, 0)] * 2 + [

@@ -74,6 +74,15 @@ class History:
         return _array(rows["letter"].unique())
 
     @property
+    def outcomes(self) -> dict[str, int]:
+        """How many letters had which outcome last; of one that was tried again, no other counts."""
+        keyed = self.rows.append_column("key", _keys(self.rows)).sort_by("replay")
+        last = keyed.group_by("key", use_threads=False).aggregate([("outcome", "last")])
+        counted = last.group_by("outcome_last").aggregate([([], "count_all")])
+        names, numbers = counted["outcome_last"].to_pylist(), counted["count_all"].to_pylist()
+        return dict(sorted(zip(names, numbers, strict=True)))
+
+    @property
     def closed(self) -> pa.Array:
         """The letters that are done with, for :func:`among`: their message is in a table."""
         done = pc.is_in(self.rows["outcome"], value_set=_CLOSED)

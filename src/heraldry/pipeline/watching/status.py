@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
@@ -14,12 +14,14 @@ from typing import Any
 
 import msgspec
 
+from heraldry.pipeline.lake.checkpoints import replays
 from heraldry.pipeline.lake.layout import CHECKPOINT
 from heraldry.pipeline.lake.ledger import DeprecatedRows, Ledger
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import open_warehouse, tables
 from heraldry.pipeline.landing.batches import batches
 from heraldry.pipeline.letters.deadletters import groups, letter_batches
+from heraldry.pipeline.letters.history import REPLAYS, History
 from heraldry.pipeline.letters.nearest import nearest
 
 _DEPRECATED = dict[str, DeprecatedRows]
@@ -65,6 +67,20 @@ class JobStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayStatus:
+    """All replays of a warehouse; ``outcomes`` are those that letters had last.
+
+    ``running`` and ``pending`` are as those of a job.
+    """
+
+    number: int
+    last: datetime | None
+    running: bool | None
+    pending: int | None
+    outcomes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableStatus:
     """A table with its rows, and when a batch last brought some."""
 
@@ -83,6 +99,7 @@ class Status:
 
     warehouse: str
     jobs: tuple[JobStatus, ...]
+    replays: ReplayStatus
     tables: tuple[TableStatus, ...]
     letters: int
     rules: tuple[tuple[str, int], ...]
@@ -94,17 +111,19 @@ def status(warehouse: str, checkpoints: Sequence[str] = (), last: int = 20) -> S
     """Look at a warehouse, its own checkpoint and others that are named."""
     storage = open_warehouse(warehouse)
     rows = batches(storage).to_pylist()
+    jobs = [row for row in rows if not _is_replay(row)]
     rules: Counter[str] = Counter()
     for group in groups(warehouse):
         rules[group.rule] += group.count
     return Status(
         warehouse=storage.url,
-        jobs=tuple(_jobs(rows, [storage.join(CHECKPOINT), *checkpoints], last)),
+        jobs=tuple(_jobs(jobs, [storage.join(CHECKPOINT), *checkpoints], last)),
+        replays=_replays(storage, [row for row in rows if _is_replay(row)]),
         tables=tuple(_tables(warehouse, rows)),
         letters=rules.total(),
         rules=tuple(rules.most_common()),
         nearest=tuple(_nearest(storage).most_common()),
-        deprecated=tuple(_deprecated(rows, last)),
+        deprecated=tuple(_deprecated(jobs, last)),
     )
 
 
@@ -122,6 +141,23 @@ def _deprecated(rows: list[dict[str, Any]], last: int) -> Iterator[tuple[str, De
             found.setdefault(xid, one)
     for xid, number in sorted(counts.items()):
         yield xid, msgspec.structs.replace(found[xid], rows=number)
+
+
+def _is_replay(row: Mapping[str, Any]) -> bool:
+    """Whether a row of the batch ledger is a replay's: each of them, and no job, has a history."""
+    return REPLAYS in json.loads(row["tables"])
+
+
+def _replays(storage: Storage, rows: list[dict[str, Any]]) -> ReplayStatus:
+    ledger = Ledger.find(replays(storage))
+    pending = ledger.pending() if ledger is not None else None
+    return ReplayStatus(
+        number=len(rows),
+        last=max((row["committed"] for row in rows), default=None),
+        running=is_running(ledger.storage) if ledger is not None else False,
+        pending=pending.batch if pending is not None else None,
+        outcomes=History.read(storage).outcomes,
+    )
 
 
 def _jobs(rows: list[dict[str, Any]], checkpoints: Sequence[str], last: int) -> Iterator[JobStatus]:
