@@ -144,6 +144,25 @@ def test_a_table_that_gains_the_column_of_the_partitions(
     )
 
 
+def test_a_schema_that_does_not_compile_is_told_with_its_catalog(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    site = Site(tmp_path)
+    catalog = tmp_path / "orders.xreg.json"
+    bad = json.loads(document("placed", "refunded"))
+    bad["messagegroups"]["orders"]["messages"]["refunded"] |= {
+        "dataschemaformat": "JsonSchema/draft-07",
+        "dataschema": {"type": "objekt"},
+    }
+    told = "/messagegroups/orders/messages/refunded: its schema does not compile"
+    catalog.write_bytes(document("placed", "refunded"))
+    observer = AfterEach(lambda: catalog.write_text(json.dumps(bad)))
+    for batches in (3, 0):  # in the middle of a run, and at the start of one
+        report = site.land(catalog, observer, grace=0.0)
+        assert (report.batches, report.dead) == (batches, 0)
+    assert [one.startswith(told) for one in observer.events if "refunded" in one] == [True] * 2
+
+
 def test_a_deprecation_is_told_from_the_next_batch_on(tmp_path: Path, spark: SparkSession) -> None:
     site = Site(tmp_path)
     catalog = tmp_path / "orders.xreg.json"

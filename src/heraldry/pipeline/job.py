@@ -31,6 +31,7 @@ from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.breaker import Breaker
 from heraldry.pipeline.landing.catalog_watch import AskedMeanwhile, CatalogWatch, fixed
 from heraldry.pipeline.landing.committing import commit_manifest
+from heraldry.pipeline.landing.doubts import doubts_told
 from heraldry.pipeline.landing.landable import refuse_unknown_columns, refuse_unlandable
 from heraldry.pipeline.landing.report import LandReport
 from heraldry.pipeline.landing.totals import Totals
@@ -164,7 +165,8 @@ class LandJob:
         self._observers.started()
         failure: BaseException | None = None
         try:
-            with end_on_term():
+            doubts = doubts_told(self._lander.watch, self._settings.only, self._observers.event)
+            with end_on_term(), doubts:
                 found = self._land()
             failure = None if found is None else failure_of(found)
         except BaseException as error:

@@ -68,6 +68,7 @@ class CatalogWatch:
         self._look, self._tell = look, tell
         self._grace, self._every, self._clock = grace, every, clock
         self._accept: Callable[[Catalog], object] = lambda catalog: None
+        self._follow: Callable[[Catalog], object] = lambda catalog: None
         self._lock = threading.Lock()
         self._watched: Watched | None = None
         self._offered: Catalog | None = None
@@ -84,6 +85,16 @@ class CatalogWatch:
             if self._watched is not None:
                 accept(self._watched.catalog)
             self._accept = accept
+
+    def follow_by(self, follow: Callable[[Catalog], object]) -> None:
+        """From now on ``follow`` is given each catalog that takes effect, first the one that is.
+
+        It must be quick: batches wait for it.
+        """
+        with self._lock:
+            if self._watched is not None:
+                follow(self._watched.catalog)
+            self._follow = follow
 
     def current(self) -> Watched:
         """The catalog for the next batch; PipelineError where it was away for too long."""
@@ -102,6 +113,7 @@ class CatalogWatch:
         assert look.catalog is not None
         self._accept(look.catalog)
         self._watched = Watched.of(look.catalog)
+        self._follow(look.catalog)
         if look.away:
             self._watched = self._aged(self._watched, look.away)
             self._stop_when_too_old(self._watched)
@@ -136,6 +148,7 @@ class CatalogWatch:
         if found.digest == known.digest:
             return known
         self._tell(f"the catalog changed: {known.digest[:12]} is now {found.digest[:12]}")
+        self._follow(found.catalog)
         return replace(found, stale_since=known.stale_since)
 
     def _aged(self, known: Watched, trouble: str) -> Watched:
