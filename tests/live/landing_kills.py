@@ -27,7 +27,9 @@ from deltalake import DeltaTable
 
 import heraldry
 from heraldry.messages.message import Message, Mode
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import tables
+from heraldry.pipeline.landing.batches import batches
 from heraldry.pipeline.letters import deadletters
 from tests.conftest import ROOT
 from tests.suites.processes import wait_until_over
@@ -109,6 +111,11 @@ class Landing:
         """How many batches were ever committed."""
         commits = self.lake / "_checkpoint" / "commits"
         return len(list(commits.glob("[0-9]*"))) if commits.exists() else 0
+
+    def lags(self) -> list[int | None]:
+        """What the source held beyond each batch."""
+        found: list[int | None] = batches(Storage.open(str(self.lake)))["lag"].to_pylist()
+        return found
 
     def found(self) -> Counter[str]:
         """How often each token stands in a table or a dead letter."""

@@ -124,3 +124,11 @@ def test_an_endpoint_of_the_catalog(kafka: KafkaServer, tmp_path: Path) -> None:
     report = job.drain()
     assert report["read"] == 50
     assert (job.lake / "shop-kafka" / "shop.orders").is_dir()
+
+
+def test_the_lag_is_what_a_batch_leaves(kafka: KafkaServer, tmp_path: Path) -> None:
+    topic = create_topic(kafka, "lag", 1)
+    produce(kafka, topic, shop_messages(50))
+    job = landing(tmp_path, url(kafka, topic), "--max-per-batch", "20")
+    job.drain()
+    assert job.lags() == [30, 10, 0]

@@ -509,6 +509,16 @@ def test_what_is_sent_without_jetstream_is_taken_in_and_landed(
     assert landing.found() == {message.attributes["id"]: 1 for message in messages}
 
 
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_lag_is_what_a_batch_leaves(nats: NatsServer, tmp_path: Path) -> None:
+    fill(nats.address, "LAG", [protocol.encode(message) for message in shop_messages(50)])
+    more = ("--max-per-batch", "20")
+    job = Landing(folder=tmp_path, source=url(nats, "LAG"), options=more)
+    job.drain()
+    assert job.lags() == [30, 10, 0]
+
+
 def wait_for(log: Path, count: int) -> None:
     end = time.monotonic() + 120
     while RawLog(log).end() < count:

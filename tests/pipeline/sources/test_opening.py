@@ -21,9 +21,8 @@ from heraldry.pipeline.sources.jetstream import JetStreamSource
 from heraldry.pipeline.sources.kafka import CONNECTOR, KafkaSource
 from heraldry.pipeline.sources.opening import is_jetstream, open_source, source_of
 from heraldry.pipeline.sources.opening_options import goes_on
-from heraldry.pipeline.sources.query_lag import query_lag
 from heraldry.pipeline.sources.raw_log import RawLogSource
-from heraldry.pipeline.sources.source import Lag, Source
+from heraldry.pipeline.sources.source import Source
 from tests.conftest import ROOT
 
 SHOP = load_bytes((ROOT / "examples" / "shop" / "shop.xreg.json").read_bytes(), "shop")
@@ -345,31 +344,9 @@ def test_certificates_travel_by_their_content(
 # --- how far behind
 
 
-class Query:
-    lastProgress: object = None  # noqa: N815 - Spark's name
-
-
-class Session:
-    def __init__(self, *progress: object) -> None:
-        self.active = [Query() for _ in progress]
-        for query, told in zip(self.active, progress, strict=True):
-            query.lastProgress = told
-        self.streams = self
-
-
-def test_the_lag_is_what_spark_tells() -> None:
+def test_offsets_of_kafka_are_counted_by_partition() -> None:
     read, latest = {"a": {"0": 5, "1": 7}}, {"a": {"0": 9, "1": 7}, "b": {"0": 3}}
-    told = {"sources": [{"endOffset": json.dumps(read), "latestOffset": latest}]}
-    assert query_lag(Session(told), kafka_source._behind) == Lag(messages=4)
-
-
-@pytest.mark.parametrize(
-    "session",
-    [None, Session(), Session(None), Session({}, {}), Session({"sources": [{}]})],
-    ids=["no session", "no query", "no progress", "two queries", "no offsets"],
-)
-def test_a_lag_that_nobody_knows(session: Session | None) -> None:
-    assert query_lag(session, kafka_source._behind) == Lag()
+    assert kafka_source._behind(read, latest) == 4
 
 
 # --- what sources promise

@@ -30,6 +30,7 @@ from heraldry.pipeline.landing.places import moment
 from heraldry.pipeline.landing.report import BatchReport
 from heraldry.pipeline.landing.worker import SCHEMA, land_partition
 from heraldry.pipeline.letters.nearest import bounded, nearest
+from heraldry.pipeline.sources.query_lag import batch_end
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -101,6 +102,7 @@ class BatchLander:
         kept = {file.table for file in once.files}
         gone = Counter(rule for letters in once.letters for rule in letters["rule"].to_pylist())
         near = sum(map(nearest, once.letters), Counter[str]())
+        end = batch_end(self.ledger.storage, batch)
         tables = {row["path"]: json.loads(row["table"]) for row in written if row["path"] in kept}
         return Manifest(
             batch=batch,
@@ -113,7 +115,7 @@ class BatchLander:
             reasons=dict(_sum(written, "reasons") - gone),
             nearest=bounded(_sum(written, "nearest") - near),
             newest=_newest(written),
-            lag=self.source.lag().messages,
+            lag=None if end is None else self.source.lag(end).messages,
             deprecated=deprecated_rows(watched.catalog, once.files, tables, datetime.now(UTC)),
         )
 

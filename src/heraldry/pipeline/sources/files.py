@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heraldry.errors import UsageError
 from heraldry.pipeline.lake.layout import CHECKPOINT
@@ -24,7 +24,7 @@ from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.file_lines import LineCounter
 from heraldry.pipeline.sources.file_reading import ENDINGS, LINES, SCHEMA, read_paths
 from heraldry.pipeline.sources.file_sizes import GUESS, bytes_for
-from heraldry.pipeline.sources.left_alone import below, tell_left_alone
+from heraldry.pipeline.sources.left_alone import EmptyFiles, below, tell_left_alone
 from heraldry.pipeline.sources.opening_options import goes_on
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
 from heraldry.pipeline.sources.stored_files import FORMAT, LOG, StoredFilesDataSource
@@ -57,18 +57,22 @@ class FilesSource:
         self.name = f"files:{folder}"
         self._folder, self._limit = folder, settings.max_per_batch
         self._goes_on = goes_on(settings.source_options)
+        self._empty: EmptyFiles | None = None
         self._checkpoint = settings.checkpoint or Storage.open(settings.warehouse).join(CHECKPOINT)
 
     @contextmanager
     def open(self, tell: Tell = unheard) -> Iterator[None]:
-        """Files need nothing to be held; a folder without any that are read is told."""
+        """Files need nothing to be held; what will not be read of a folder is told."""
         with suppress(OSError):  # whoever reads them tells
             if "://" not in self._folder:
                 tell_left_alone(below(self._folder), tell)
+                self._empty = EmptyFiles(self._folder, tell)
+                self._empty.look()
             elif not Storage.open(self._checkpoint).names(LOG):  # else some are known
                 stored = Storage.open(self._folder).walk("")
                 tell_left_alone((file.path for file in stored), tell)
         yield
+        self._empty = None
 
     def read(self, spark: SparkSession) -> DataFrame:
         """The stream of lines with their places: ``value`` binary, ``source``, ``block``, number.
@@ -90,10 +94,12 @@ class FilesSource:
         return lines.union(paths.mapInArrow(partial(read_paths, goes_on=self._goes_on), SCHEMA))
 
     def reader(self) -> ReaderFactory:
-        """Lines by their block and number."""
+        """Lines by their block and number; asked for before every batch."""
+        if self._empty is not None:
+            self._empty.look()
         return LineCounter
 
-    def lag(self) -> Lag:
+    def lag(self, end: Any) -> Lag:
         """A folder does not tell."""
         return Lag()
 

@@ -152,9 +152,9 @@ class JetStreamSource:
         """Messages as lines."""
         return partial(JetStreamLines, self.name, self._place.stream)
 
-    def lag(self) -> Lag:
-        """What the stream had beyond the batch before this one."""
-        return query_lag(self._spark, lambda read, latest: latest["sequence"] - read["sequence"])
+    def lag(self, end: Any) -> Lag:
+        """What the stream had beyond the batch, as it was planned."""
+        return query_lag(self._spark, end, lambda read, last: last["sequence"] - read["sequence"])
 
 
 class JetStreamLines:

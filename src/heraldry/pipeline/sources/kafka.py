@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyspark
 
@@ -104,9 +104,9 @@ class KafkaSource:
         """Records as lines."""
         return partial(KafkaLines, self._server)
 
-    def lag(self) -> Lag:
-        """What the broker had beyond the batch before this one, when that began."""
-        return query_lag(self._spark, _behind)
+    def lag(self, end: Any) -> Lag:
+        """What the broker had beyond the batch, as it was planned."""
+        return query_lag(self._spark, end, _behind)
 
 
 def _detailed(endpoint: Endpoint, given: Mapping[str, str]) -> Endpoint:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkAttributeError
@@ -127,10 +127,11 @@ class RawLogSource:
         """Lines by their numbers."""
         return partial(RawLogLines, self.name)
 
-    def lag(self) -> Lag:
-        """What is in the log and not read."""
+    def lag(self, end: Any = None) -> Lag:
+        """What is in the log beyond the batch that is landed; else, what no batch was done with."""
         try:
-            return Lag(messages=self._log.end() - self._log.progress(self._reader)[1])
+            read = self._log.progress(self._reader)[1] if end is None else end["number"]
+            return Lag(messages=self._log.end() - read)
         except (RawLogError, OSError):
             return Lag()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -84,5 +84,5 @@ class Source(Protocol):
     def reader(self) -> ReaderFactory:
         """How workers make lines of the frame's rows."""
 
-    def lag(self) -> Lag:
-        """How much there is left to read; asked between batches, and never raises."""
+    def lag(self, end: Any) -> Lag:
+        """What is left behind the offset that a batch ends at; asked in the batch, never raises."""
