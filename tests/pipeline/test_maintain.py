@@ -61,6 +61,16 @@ class Lake:
         return path
 
     @property
+    def table(self) -> DeltaTable:
+        found = delta.open_table(self.storage, PATH)
+        assert found is not None
+        return found
+
+    @property
+    def version(self) -> int:
+        return self.table.version()
+
+    @property
     def numbers(self) -> list[int]:
         table = delta.open_table(self.storage, PATH)
         assert table is not None
@@ -147,14 +157,62 @@ def test_an_order_by_the_column_of_the_partitions(lake: Lake, order: tuple[str, 
     assert lake.kept().compacted == 0
 
 
+BY_SHOP = Arrangement((("shop", "string"),))
 BY_SHOP_IN_ORDER = Arrangement((("shop", "string"),), ("n",))
+BOTH = pytest.mark.parametrize(
+    "arranged", [BY_SHOP, BY_SHOP_IN_ORDER], ids=["as they came", "in order"]
+)
 
 
-def land_shops(lake: Lake, shops: list[str | None], batches: int, first: int = 0) -> None:
+def land_shops(
+    lake: Lake,
+    shops: list[str | None],
+    batches: int,
+    first: int = 0,
+    arranged: Arrangement = BY_SHOP_IN_ORDER,
+) -> None:
     for batch in range(first, first + batches):
         rows = pa.table({"n": [batch] * len(shops), "shop": pa.array(shops, pa.string())})
-        files = ParquetWriter(lake.storage, batch).write(PATH, rows, BY_SHOP_IN_ORDER)
-        lake.committer.commit(PATH, configuration(BY_SHOP_IN_ORDER), files, batch)
+        files = ParquetWriter(lake.storage, batch).write(PATH, rows, arranged)
+        lake.committer.commit(PATH, configuration(arranged), files, batch)
+
+
+@pytest.mark.parametrize(
+    ("by", "order", "commits"),
+    [
+        (("shop",), (), 1),
+        (("shop",), ("n",), 2),
+        (("shop", "day"), (), 1),
+        (("day", "shop"), ("n",), 4),
+    ],
+    ids=["as they came", "in order", "of two columns", "of two columns in order"],
+)
+def test_partitions_are_compacted_at_once(
+    lake: Lake, by: tuple[str, ...], order: tuple[str, ...], commits: int
+) -> None:
+    """Where there is an order, those without a value for themselves."""
+    arranged = Arrangement(tuple((name, "string") for name in by), order)
+    shops: list[str | None] = ["it's", 'a "b"', "a,b", r"a\b", None]
+    for batch in range(2):
+        rows = pa.table({"n": range(10), "shop": shops * 2, "day": ["d1"] * 5 + ["d2"] * 5})
+        files = ParquetWriter(lake.storage, batch).write(PATH, rows, arranged)
+        lake.committer.commit(PATH, configuration(arranged), files, batch)
+    before = lake.rows("n", "shop", "day")
+    found = lake.kept()
+    assert (found.compacted, found.into, found.left) == (10 * len(by), 5 * len(by), "")
+    assert lake.version == 1 + commits
+    assert lake.rows("n", "shop", "day") == before
+
+
+@BOTH
+def test_a_partition_that_others_write_in_keeps_no_other_from_it(
+    lake: Lake, arranged: Arrangement
+) -> None:
+    land_shops(lake, ["a", "b"], 3, arranged=arranged)
+    table = lake.table
+    lake.table.delete("shop = 'a' and n = 0")
+    assert upkeep._compact(table, list(upkeep._due(table))) == (5, 2, [])
+    assert lake.numbers == [0, 1, 1, 2, 2]
 
 
 def test_only_partitions_that_need_it_are_written_again(lake: Lake) -> None:
@@ -172,14 +230,17 @@ def test_only_partitions_that_need_it_are_written_again(lake: Lake) -> None:
 @pytest.mark.parametrize(
     "odd", ["~berlin", "x" * 300], ids=["a folder that Delta cannot find", "too long a folder"]
 )
-def test_a_partition_that_cannot_be_compacted_keeps_no_other_from_it(lake: Lake, odd: str) -> None:
-    land_shops(lake, [odd, "oslo", None], 2)
+@BOTH
+def test_a_partition_that_cannot_be_compacted_keeps_no_other_from_it(
+    lake: Lake, odd: str, arranged: Arrangement
+) -> None:
+    land_shops(lake, [odd, "oslo", "rome", None], 2, arranged=arranged)
     lake.kept()
-    land_shops(lake, [odd, "oslo", None], 2, first=2)
+    land_shops(lake, [odd, "oslo", "rome", None], 2, first=2, arranged=arranged)
     found = lake.kept()
-    assert (found.compacted, found.into) == (6, 2)
+    assert (found.compacted, found.into) == (9, 3)
     assert found.left.startswith(f"shop={odd[:60]} not compacted: ")
-    assert lake.numbers == sorted([0, 1, 2, 3] * 3)
+    assert lake.numbers == sorted([0, 1, 2, 3] * 4)
 
 
 def test_of_many_partitions_that_are_left_some_are_told(lake: Lake) -> None:
@@ -218,15 +279,18 @@ def test_partitions_of_every_type(
 
 
 @pytest.mark.parametrize("order", [(), ("n",)], ids=["as they came", "in order"])
+@pytest.mark.parametrize("shops", [1, 4], ids=["one", "several"])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_dry_run_says_what_is_done(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch, seed: int, order: tuple[str, ...]
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, seed: int, shops: int, order: tuple[str, ...]
 ) -> None:
-    """Files of all sizes, some larger than the new ones."""
+    """Files of all sizes, some larger than the new ones; some partitions have few of them."""
     monkeypatch.setattr(upkeep, "TARGET", 10_000)
-    chance, arranged = random.Random(seed), Arrangement((), order)
+    chance, arranged = random.Random(seed), Arrangement((("shop", "string"),), order)
     for batch in range(10):
-        rows = pa.table({"n": [chance.random() for _ in range(chance.choice([9, 9, 600, 1500]))]})
+        number, length = chance.randrange(shops), chance.choice([9, 9, 600, 1500])
+        columns = {"n": [chance.random() for _ in range(length)], "shop": [f"s{number}"] * length}
+        rows = pa.table(columns)
         files = ParquetWriter(lake.storage, batch).write(PATH, rows, arranged)
         lake.committer.commit(PATH, configuration(arranged), files, batch)
     told, done = lake.kept(dry_run=True), lake.kept()

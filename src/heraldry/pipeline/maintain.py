@@ -44,6 +44,7 @@ _LONGEST = 60
 """How many partitions are told of one by one, and how much of a value."""
 _BATCHES = "heraldry/batches"
 _Partition = tuple[str | None, ...]
+_Filter = tuple[str, str, Any]
 _REMEMBERED = "delta.deletedFileRetentionDuration"
 """How long the log of a table tells of files that are out of it: a week, where nothing is said."""
 
@@ -177,7 +178,11 @@ def _remember(table: DeltaTable, retention: float) -> None:
 
 
 def _due(table: DeltaTable) -> dict[_Partition, tuple[int, int]]:
-    """The partitions with more than one small file: how many files are made into how many."""
+    """The partitions that are compacted: how many files are made into how many.
+
+    One with more than one small file asks for it. Files that are not put in an order are then made
+    into fewer in the other partitions, too, where that can be done.
+    """
     actions = pa.table(table.get_add_actions(flatten=True))
     names = table.metadata().partition_columns
     columns = [actions[f"partition.{name}"].to_pylist() for name in names]
@@ -187,7 +192,7 @@ def _due(table: DeltaTable) -> dict[_Partition, tuple[int, int]]:
     due = {key: found for key, found in sizes.items() if _count_small(found) > 1}
     if _order(table):
         return {key: (len(found), math.ceil(sum(found) / TARGET)) for key, found in due.items()}
-    runs = {key: _runs(found) for key, found in due.items()}
+    runs = {key: _runs(found) for key, found in sizes.items()} if due else {}
     return {key: (sum(found), len(found)) for key, found in runs.items() if found}
 
 
@@ -218,21 +223,55 @@ def _order(table: DeltaTable) -> list[str]:
 def _compact(table: DeltaTable, due: Sequence[_Partition]) -> tuple[int, int, list[str]]:
     """Make few files of many: how many became how many, and what was left as it is, and why.
 
-    Each partition for itself: one that cannot be compacted keeps no other from it, and no file of
-    one that is in order is written again.
+    At once where that can be, for each commit is read by whoever opens the table. Where it cannot,
+    each partition for itself: one that cannot be compacted keeps no other from it.
     """
-    compacted, into, left = 0, 0, []
-    for partition in due:
-        names = table.metadata().partition_columns
-        told = _compact_partition(table, dict(zip(names, partition, strict=True)))
-        if isinstance(told, str):
-            left.append(told)
-        else:
-            compacted += told[0]
-            into += told[1]
+    done, left = [], []
+    names = table.metadata().partition_columns
+    for partitions, asked in _together(table, due):
+        if len(partitions) > 1:
+            try:
+                done.append(_optimize(table, asked))
+                continue
+            except DeltaError:
+                table.update_incremental()
+        for partition in partitions:
+            told = _compact_partition(table, dict(zip(names, partition, strict=True)))
+            if isinstance(told, str):
+                left.append(told)
+            else:
+                done.append(told)
     if len(left) > _TOLD:
         left[_TOLD:] = [f"{len(left) - _TOLD:,} more partitions not compacted"]
-    return compacted, into, left
+    return sum(files for files, _ in done), sum(made for _, made in done), left
+
+
+def _together(
+    table: DeltaTable, due: Sequence[_Partition]
+) -> Iterator[tuple[Sequence[_Partition], list[_Filter]]]:
+    """The partitions that one commit can hold, and the filter for them.
+
+    Full files are left alone, so that all can be asked for; but where files are put in an order,
+    every one is written again, and the filter must be for these partitions and no others.
+    """
+    if not _order(table):
+        if due:
+            yield due, []
+        return
+    names = table.metadata().partition_columns
+    alike: defaultdict[tuple[_Partition, bool], list[_Partition]] = defaultdict(list)
+    for partition in due:
+        # No list of values takes null.
+        alike[partition[:-1], partition[-1:] == (None,)].append(partition)
+    for (first, _), partitions in alike.items():
+        last = [one[-1] for one in partitions if one]
+        asked = _filters(dict(zip(names, first, strict=False)))
+        yield partitions, [*asked, *((name, "in", last) for name in names[-1:])]
+
+
+def _filters(partition: Mapping[str, str | None]) -> list[_Filter]:
+    """A filter for one partition; it takes an empty text for null, as the log does."""
+    return [(name, "=", value or "") for name, value in partition.items()]
 
 
 def _compact_partition(
@@ -242,23 +281,19 @@ def _compact_partition(
 
     A text says why it was left as it is.
     """
-    # A filter takes an empty text for null, as the log does.
-    asked = [(name, "=", value or "") for name, value in partition.items()]
     place = "".join(f"{name}={(value or '')[:_LONGEST]} " for name, value in partition.items())
     for _ in range(_TRIES):
         try:
-            told = _optimize(table, asked)
+            return _optimize(table, _filters(partition))
         except CommitFailedError as error:
             why = f"{place}not compacted, others were writing: {_first_line(error)}"
             table.update_incremental()
         except DeltaError as error:
             return f"{place}not compacted: {_first_line(error)}"
-        else:
-            return int(told["numFilesRemoved"]), int(told["numFilesAdded"])
     return why
 
 
-def _optimize(table: DeltaTable, asked: list[tuple[str, str, Any]]) -> dict[str, Any]:
+def _optimize(table: DeltaTable, asked: list[_Filter]) -> tuple[int, int]:
     """Have delta-rs make few files of many, with bounds of the columns that a job tells them of."""
     bounded = bounded_columns(pa.schema(table.schema()))
     writing = WriterProperties(
@@ -268,12 +303,14 @@ def _optimize(table: DeltaTable, asked: list[tuple[str, str, Any]]) -> dict[str,
     )
     order, where = _order(table), asked or None
     if order:
-        return table.optimize.z_order(
+        told = table.optimize.z_order(
             order, partition_filters=where, target_size=TARGET, writer_properties=writing
         )
-    return table.optimize.compact(
-        partition_filters=where, target_size=TARGET, writer_properties=writing
-    )
+    else:
+        told = table.optimize.compact(
+            partition_filters=where, target_size=TARGET, writer_properties=writing
+        )
+    return int(told["numFilesRemoved"]), int(told["numFilesAdded"])
 
 
 def _removable(
