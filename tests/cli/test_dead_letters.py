@@ -10,8 +10,12 @@ from click.testing import CliRunner
 
 from heraldry.cli.dead_letters import command
 from heraldry.cli.main import main
+from heraldry.dialects.load import load_bytes
+from heraldry.pipeline.replay import ReplaySettings, replay
 from tests.pipeline.landing.without_spark import RECEIVED
 from tests.pipeline.letters.lettering import land_lines, mask_letters
+from tests.pipeline.test_replay import FIRST, SECOND, message
+from tests.pipeline.watching.warehouses import Warehouse
 from tests.suites.streams import WIDE, event, line, xid
 
 LINES = (
@@ -20,6 +24,10 @@ LINES = (
     line({**event("raw", 1), "type": "shop.rew"}),
     b"\xff",
 )
+
+RULES = "rules there are: encoding, json, constant, type"
+DEFINITIONS = f"definitions there are: {xid('raw')}, {xid('order')}"
+STAGES = "stages there are: decode, match, validate"
 
 
 @pytest.fixture
@@ -60,9 +68,79 @@ def test_rows(lake: str) -> None:
     text = told(lake, "--rows", "3", "--newest")
     assert text.count("batch 1") == 3
     assert "batch 0" not in text
-    assert text.endswith("3 dead letters\n")
+    assert text.endswith("3 of 8 open dead letters\n")
+    assert told(lake, "--rows", "8").endswith("\n8 dead letters\n")
+    assert told(lake, "--rows", "0") == "0 of 8 open dead letters\n"
+    assert told(lake, "--rows", "1", "--all").endswith("\n1 of 8 dead letters\n")
+    fitting = told(lake, "--rows", "1", "--rule", "type")
+    assert fitting.endswith("\n1 of 2 open dead letters that fit\n")
     found = json.loads(told(lake, "--rows", "-o", "json"))
     assert len({one["letter"] for one in found}) == 8
+
+
+@pytest.mark.parametrize("rows", [(), ("--rows",), ("--rows", "1"), ("--rows", "0")], ids=str)
+@pytest.mark.parametrize(
+    ("options", "there"),
+    [
+        (("--rule", "tpye"), f"; {RULES}"),
+        (("--definition", "ordr"), f"; {DEFINITIONS}"),
+        (("--where", "rule=tpye"), f"; {RULES}"),
+        (("--where", "definition=*/ordr"), f"; {DEFINITIONS}"),
+        (("--where", "stage=map"), f"; {STAGES}"),
+        (("--where", "source=other"), ""),
+        (("--rule", "tpye", "--where", "stage=map, batch=0"), f"; {RULES}; {STAGES}"),
+    ],
+    ids=str,
+)
+def test_terms_that_fit_nothing(
+    lake: str, options: tuple[str, ...], there: str, rows: tuple[str, ...]
+) -> None:
+    text = told(lake, *rows, *options)
+    assert " ".join(text.split()) == f"0 of 8 open dead letters fit{there}"
+    assert told(lake, *rows, *options, "-o", "json") == "[]\n"
+
+
+def test_what_there_is_is_told_of_letters_that_count(tmp_path: Path) -> None:
+    lake = str(tmp_path)
+    (tmp_path / "_checkpoint").mkdir()
+    assert told(lake, "--rule", "x") == f"0 dead letters with 0 reasons in {lake}\n"
+    land_lines(tmp_path, FIRST, [message(number, number % 5) for number in range(10)])
+    replay(load_bytes(SECOND, "catalog"), ReplaySettings(warehouse=lake))
+    assert told(lake, "--rule", "x").startswith("0 of 4 open dead letters fit; rules there are: ")
+    assert told(lake, "--rule", "x", "--all").startswith("0 of 10 dead letters fit; rules")
+    assert told(lake, "--rows", "1").endswith("\n1 of 4 open dead letters\n")
+    assert told(lake, "--rows", "1", "--all").endswith("\n1 of 10 dead letters\n")
+
+
+def test_an_export_of_nothing_says_why(lake: str) -> None:
+    options = ["--warehouse", lake, "--export", "-", "--where", "stage=map"]
+    result = CliRunner().invoke(command, options)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"0 of 8 open dead letters fit; {STAGES}\n0 messages exported\n"
+
+
+@pytest.mark.parametrize(
+    "options", [("--definition", "order"), ("--where", "definition=order")], ids=str
+)
+def test_a_definition_by_its_bare_id(lake: str, options: tuple[str, str]) -> None:
+    assert told(lake, *options) == told(lake, "--definition", xid("order"))
+
+
+def test_a_bare_id_of_several_definitions(tmp_path: Path) -> None:
+    xids = [f"/messagegroups/{group}/messages/placed" for group in "ab"]
+    Warehouse(tmp_path).letters(["type", "type"], xids)
+    hint = f"did you mean {xids[0]} or {xids[1]}?"
+    for options in (["--definition", "placed"], ["--where", "definition!=placed"]):
+        text = refused(str(tmp_path / "lake"), *options)
+        assert text == f"heraldry: the warehouse has no message definition placed; {hint}"
+    assert "1 dead letter with" in told(str(tmp_path / "lake"), "--definition", xids[1])
+
+
+def test_ten_values_are_named(tmp_path: Path) -> None:
+    lake = Warehouse(tmp_path)
+    lake.letters([f"rule-{number:02}" for number in range(13)])
+    text = " ".join(told(lake.path, "--rule", "x").split())
+    assert text.endswith("rule-08, rule-09 and 3 more")
 
 
 def test_one_letter(lake: str) -> None:
@@ -150,6 +228,8 @@ def refused(lake: str, *more: str, config: str = "") -> str:
         ("--export - --newest", "--export and --newest do not go together"),
         ("--export - -o json", "--export and --format do not go together: leave out --format"),
         ("--where batch=99999999999999999999", "is not the number of a batch"),
+        ("--where stage=validat", "'validat' is no stage: there are decode, match, validate,"),
+        ("--where rule==type", "'rule==type' has one = too many: rule=type"),
         ("--where since=99999999999d", "is longer ago than time can be told"),
     ],
     ids=str,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from heraldry.cli import dead_letters
+from heraldry.cli import dead_letters, main
 from heraldry.cli.replay import command
 from heraldry.pipeline import replay
 from tests.pipeline.letters.lettering import land_lines, mask_letters, table_column
@@ -43,6 +43,31 @@ def test_the_summary_adds_up(site: Path) -> None:
     assert "default.shop.order   2  rows" in text
     assert "[required]           2  refused" in text
     assert "4 letters = 0 landed + 4 refused" in told(site)
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=str)
+def test_terms_that_fit_no_letter(site: Path, more: tuple[str, ...]) -> None:
+    text = told(site, "--where", "rule=tpye", *more)
+    assert "0 of 10 open dead letters fit; rules there are: " in text
+    assert "0 letters = 0 landed" in text.splitlines()[-1]
+    assert "fit" not in told(site, "--where", "rule=type", "--limit", "0", *more)
+    assert json.loads(told(site, "--where", "rule=tpye", "-o", "json", *more))["selected"] == 0
+    assert told(site, "--where", "definition=order", "--dry-run").splitlines()[-1] == (
+        "2 letters = 2 landed + 0 refused + 0 masked + 0 skipped + 0 repeated (nothing was written)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("term", "reason"),
+    [
+        ("stage=validat", "'validat' is no stage"),
+        ("rule==type", "'rule==type' has one = too many: rule=type"),
+    ],
+)
+def test_terms_that_can_fit_no_letter(site: Path, term: str, reason: str) -> None:
+    result = CliRunner().invoke(main, ["replay", *arguments(site, "--where", term)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert reason in result.stderr
 
 
 def test_variables_are_for_jobs(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 from click.core import ParameterSource
 
-from heraldry.cli.letter_text import write_letter
+from heraldry.cli.letter_text import none_fits, write_letter
 from heraldry.cli.output import (
     count,
     plural,
@@ -56,7 +58,9 @@ _NEEDED = {"newest": "rows", "form": "export"}
 )
 @click.option("--newest", is_flag=True, help="With --rows: the newest first.")
 @click.option("--rule", metavar="RULE", help="Only letters with this rule.")
-@click.option("--definition", metavar="XID", help="Only letters of this definition.")
+@click.option(
+    "--definition", metavar="XID", help="Only letters of this definition; its bare id will do."
+)
 @WHERE
 @click.option("--all", "closed", is_flag=True, help="Also letters that are done with by a replay.")
 @click.option("--letter", metavar="ID", help="One letter in full; the beginning of its id will do.")
@@ -95,30 +99,78 @@ def command(
     `heraldry replay` are left out.
     """
     from heraldry.pipeline.letters import deadletters
-    from heraldry.pipeline.letters import where as terms
 
     _refuse_pairs(rows=rows is not None, letter=letter is not None, export=export is not None)
     if letter is not None:
         write_letter(deadletters.find_letter(warehouse, letter), output)
         return
-    condition = terms.both(
-        terms.where(where), terms.equals("rule", rule), terms.equals("definition", definition)
-    )
+    asked = _Asked.of(warehouse, where, rule, definition, closed=closed)
     if export is not None:
-        _export(warehouse, condition, closed, export, form)
+        _export(asked, export, form)
     elif rows is None:
-        groups = deadletters.groups(warehouse, where=condition, closed=closed)
+        groups = deadletters.groups(warehouse, where=asked.condition, closed=closed)
         if output == "json":
             write_json([as_json(group) for group in groups])
         else:
-            _write_groups(groups, warehouse)
+            _write_groups(groups, asked)
     else:
         limit = None if rows == ALL else rows
-        found = deadletters.letters(warehouse, limit, where=condition, closed=closed, newest=newest)
+        found = deadletters.letters(
+            warehouse, limit, where=asked.condition, closed=closed, newest=newest
+        )
         if output == "json":
             write_listing(found)
         else:
-            _write_letters(found)
+            _write_letters(found, limit, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Which letters are to be shown; ``columns`` are those that the choice is by."""
+
+    warehouse: str
+    condition: Any
+    closed: bool
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        warehouse: str,
+        where: Sequence[str],
+        rule: str | None,
+        definition: str | None,
+        *,
+        closed: bool,
+    ) -> _Asked:
+        """What the options say."""
+        from heraldry.pipeline.letters import where as terms
+        from heraldry.pipeline.letters.alternatives import definition_meant
+
+        meant = partial(definition_meant, warehouse)
+        condition = terms.both(
+            terms.where(where, definition=meant),
+            terms.equals("rule", rule),
+            terms.equals("definition", None if definition is None else meant(definition)),
+        )
+        given = {"rule": rule, "definition": definition}
+        by = {*terms.named_columns(where), *(name for name in given if given[name] is not None)}
+        columns = tuple(name for name in terms.NAMEABLE if name in by)
+        return cls(warehouse, condition, closed, columns)
+
+    @property
+    def noun(self) -> str:
+        """What is shown."""
+        return "dead letter" if self.closed else "open dead letter"
+
+    def none_fits(self) -> str:
+        """Why nothing is shown; nothing where nothing was asked, or there is no letter at all."""
+        from heraldry.pipeline.letters.alternatives import alternatives
+
+        if self.condition is None:
+            return ""
+        found = alternatives(self.warehouse, self.columns, closed=self.closed)
+        return none_fits(found, closed=self.closed) if found.letters else ""
 
 
 def _refuse_pairs(**given: bool) -> None:
@@ -148,18 +200,24 @@ def _flag(name: str) -> str:
     return next(one.opts[0] for one in command.params if one.name == name)
 
 
-def _export(warehouse: str, condition: Any, closed: bool, target: BinaryIO, form: str) -> None:
+def _export(asked: _Asked, target: BinaryIO, form: str) -> None:
     from heraldry.pipeline.letters.export import export_letters
 
     try:
         done = export_letters(
-            warehouse, target, where=condition, closed=closed, connect=form == "connect"
+            asked.warehouse,
+            target,
+            where=asked.condition,
+            closed=asked.closed,
+            connect=form == "connect",
         )
         target.flush()
     except click.FileError as error:
         # The file is opened with the first message; click would end with the code of a finding.
         raise UsageError(f"{error.ui_filename} cannot be written", error.message) from None
     left = f", {count(done.masked)} left out because they are masked" if done.masked else ""
+    if not (done.written or done.masked) and (told := asked.none_fits()):
+        progress(told)
     progress(f"{plural(done.written, 'message')} exported{left}")
 
 
@@ -177,7 +235,10 @@ def as_json(group: LetterGroup) -> dict[str, Any]:
     }
 
 
-def _write_groups(groups: Sequence[LetterGroup], warehouse: str) -> None:
+def _write_groups(groups: Sequence[LetterGroup], asked: _Asked) -> None:
+    if not groups and (told := asked.none_fits()):
+        click.echo(wrap(told, ""))
+        return
     total = sum(group.count for group in groups)
     wide = max((len(count(group.count)) for group in groups), default=0)
     for group in groups:
@@ -187,12 +248,11 @@ def _write_groups(groups: Sequence[LetterGroup], warehouse: str) -> None:
         first, last = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (group.first, group.last))
         seen = first if first == last else f"{first} to {last}"
         click.secho(f"{' ' * (wide + 2)}seen {seen}", dim=True)
-    click.echo(
-        f"{plural(total, 'dead letter')} with {plural(len(groups), 'reason')} in {warehouse}"
-    )
+    reasons = plural(len(groups), "reason")
+    click.echo(f"{plural(total, 'dead letter')} with {reasons} in {asked.warehouse}")
 
 
-def _write_letters(letters: Iterable[Mapping[str, Any]]) -> None:
+def _write_letters(letters: Iterable[Mapping[str, Any]], limit: int | None, asked: _Asked) -> None:
     shown = 0
     for letter in letters:
         shown += 1
@@ -204,4 +264,19 @@ def _write_letters(letters: Iterable[Mapping[str, Any]]) -> None:
         click.secho(f"  {letter['letter'][:12]}  {visible(place)}", dim=True)
         line = letter["line"] if "line" in letter else f"base64: {letter['line_base64']}"
         click.echo(f"  {shorten(visible(line), width() - 2)}")
-    click.echo(plural(shown, "dead letter"))
+    click.echo(wrap(_shown_of(shown, limit, asked), ""))
+
+
+def _shown_of(shown: int, limit: int | None, asked: _Asked) -> str:
+    """How many letters were shown, of how many; they are counted where there may be more."""
+    from heraldry.pipeline.letters.deadletters import count_letters
+
+    total = shown
+    if shown == limit:
+        total = count_letters(asked.warehouse, where=asked.condition, closed=asked.closed)
+    if total == 0 and (told := asked.none_fits()):
+        return told
+    if total == shown:
+        return plural(shown, "dead letter")
+    tail = " that fit" if asked.condition is not None else ""
+    return f"{count(shown)} of {plural(total, asked.noun)}{tail}"

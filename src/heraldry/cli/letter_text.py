@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from heraldry.cli.output import table, visible, wrap, write_json
+from heraldry.cli.output import count, table, visible, wrap, write_json
+
+if TYPE_CHECKING:
+    from heraldry.pipeline.letters.alternatives import Alternatives
+
+_NAMED = 10
 
 
 def write_letter(letter: Mapping[str, Any], output: str) -> None:
@@ -31,6 +36,15 @@ def write_letter(letter: Mapping[str, Any], output: str) -> None:
     click.echo("Message" + (" (masked)" if letter["masked"] else ""))
     line = letter["line"] if "line" in letter else f"base64: {letter['line_base64']}"
     click.echo(f"  {visible(line)}")
+
+
+def none_fits(found: Alternatives, *, closed: bool = False) -> str:
+    """That no letter fits, and what those that there are have instead."""
+    told = [f"0 of {count(found.letters)} {'' if closed else 'open '}dead letters fit"]
+    for name, values in found.values.items():
+        more = f" and {count(len(values) - _NAMED)} more" if len(values) > _NAMED else ""
+        told.append(f"{name}s there are: {', '.join(values[:_NAMED]) or 'none'}{more}")
+    return visible("; ".join(told))
 
 
 def _facts(letter: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heraldry.cli.letter_text import none_fits
 from heraldry.cli.opening import catalog_options, open_catalog
-from heraldry.cli.output import count, plural, progress, table, write_json
+from heraldry.cli.output import count, plural, progress, table, wrap, write_json
 from heraldry.cli.settings import Decorator, example, option
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def command(
     if output == "json":
         write_json(as_json(report, dry_run=dry_run))
     else:
+        if where and limit != 0 and not (report.selected or report.left_out):
+            _write_none_fits(warehouse, where)
         _write(report, dry_run=dry_run)
 
 
@@ -131,6 +134,15 @@ def as_json(report: ReplayReport, *, dry_run: bool) -> dict[str, Any]:
         "tables": dict(sorted(report.tables.items())),
         "rules": dict(sorted(report.rules.items())),
     }
+
+
+def _write_none_fits(warehouse: str, where: tuple[str, ...]) -> None:
+    from heraldry.pipeline.letters.alternatives import alternatives
+    from heraldry.pipeline.letters.where import named_columns
+
+    found = alternatives(warehouse, named_columns(where))
+    if found.letters:
+        click.echo(wrap(none_fits(found), ""))
 
 
 def _write(report: ReplayReport, *, dry_run: bool) -> None:

@@ -38,6 +38,7 @@ from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.landing.relanding import COLUMNS, Outcome, Place, Relanded, reland
 from heraldry.pipeline.landing.replay_chunk import Chunk
 from heraldry.pipeline.landing.replay_report import ReplayReport
+from heraldry.pipeline.letters.alternatives import definition_meant
 from heraldry.pipeline.letters.deadletters import letter_batches
 from heraldry.pipeline.letters.foreign import unwrapped
 from heraldry.pipeline.letters.history import (
@@ -109,10 +110,11 @@ class ReplayJob:
         on_event: Callable[[str], None],
     ) -> None:
         self._catalog, self._settings, self._on_event = catalog, settings, on_event
+        terms = partial(where, definition=partial(definition_meant, settings.warehouse))
         apart = not (asks(settings.where, "rule") or asks(settings.where, "letter"))
         rule = NOT_SELECTED.rule
-        self._where = where((*settings.where, *([f"rule!={rule}"] if apart else ())))
-        self._unwanted = where((*settings.where, f"rule={rule}")) if apart else None
+        self._where = terms((*settings.where, *([f"rule!={rule}"] if apart else ())))
+        self._unwanted = terms((*settings.where, f"rule={rule}")) if apart else None
         self._storage = open_warehouse(settings.warehouse)
         self._watched = Watched.of(catalog)
         names = (one.name for one in fields(TablePlan))

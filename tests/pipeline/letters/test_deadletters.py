@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from heraldry.errors import UsageError, WarehouseError
 from heraldry.pipeline.letters import deadletters
+from heraldry.pipeline.letters.alternatives import definition_meant
 from heraldry.pipeline.letters.letter import letter_id, letter_ids
 from heraldry.pipeline.letters.where import both, equals, where
 from tests.pipeline.landing.without_spark import RECEIVED, Setting, judge_of
@@ -209,11 +211,19 @@ def test_ids_tell_jobs_sources_and_positions_apart() -> None:
         (["since=2h"], 7),
         (["since=29m"], 0),
         (["path=/id"], 2),
+        (["stage=de*"], 2),
+        (["stage~CODE"], 2),
+        (["definition=order"], 2),
+        (["definition!=order"], 5),
+        (["definition=ord"], 0),
+        (["message~=x"], 0),
     ],
     ids=str,
 )
 def test_terms(warehouse: Path, terms: list[str], count: int) -> None:
-    condition = where(terms, now=RECEIVED.replace(hour=9))
+    meant = partial(definition_meant, str(warehouse))
+    condition = where(terms, now=RECEIVED.replace(hour=9), definition=meant)
+    assert deadletters.count_letters(str(warehouse), where=condition) == count
     assert len(list(deadletters.letters(str(warehouse), where=condition))) == count
     found = deadletters.groups(str(warehouse), where=condition)
     assert sum(group.count for group in found) == count
@@ -239,6 +249,14 @@ def test_terms(warehouse: Path, terms: list[str], count: int) -> None:
         "since=soon",
         "since>2h",
         "RULE=a",
+        "rule==type",
+        "rule!==type",
+        "stage = =decode",
+        "stage=validat",
+        "stage!=Validate",
+        "stage=handle",
+        "stage=v*d",
+        "stage~decoded",
     ],
 )
 def test_what_is_no_term(term: str) -> None:

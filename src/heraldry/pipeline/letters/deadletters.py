@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyarrow import dataset
 
 from heraldry.errors import UsageError
-from heraldry.pipeline.lake.delta import open_table
+from heraldry.pipeline.lake.delta import open_table, row_count
 from heraldry.pipeline.lake.layout import DEAD_LETTERS
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import open_warehouse
@@ -85,6 +85,18 @@ def letters(
             left -= batch.num_rows
             if left <= 0:
                 return
+
+
+def count_letters(
+    warehouse: str, *, where: pc.Expression | None = None, closed: bool = False
+) -> int:
+    """How many letters there are; where all of them count, their table's log knows."""
+    storage = open_warehouse(warehouse)
+    if where is None and (closed or not len(History.read(storage).closed)):
+        table = open_table(storage, DEAD_LETTERS)
+        return 0 if table is None else row_count(table)
+    found = letter_batches(storage, ["rule"], where=where, closed=closed)
+    return sum(batch.num_rows for batch in found)
 
 
 def find_letter(warehouse: str, start: str) -> dict[str, Any]:

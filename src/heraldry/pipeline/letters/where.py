@@ -8,14 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow.compute as pc
 
 from heraldry.errors import UsageError
+from heraldry.messages.verdict import Stage
 
 TEXTS = ("letter", "stage", "rule", "definition", "path", "message", "source", "position")
 """Columns that a term compares with a pattern (``=``, ``!=``) or seeks a text in (``~``)."""
+STAGES = tuple(stage for stage in get_args(Stage) if stage != "handle")
+"""The stages that letters have; what no handler takes is no letter."""
+NAMEABLE = ("rule", "definition", "stage")
 
 GRAMMAR = (
     f"{', '.join(TEXTS)} with = or != and a pattern, or ~ and a text; batch with =, <, <=, >, >=;"
@@ -37,12 +41,25 @@ _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def where(texts: Iterable[str], now: datetime | None = None) -> pc.Expression | None:
-    """The condition of some texts of terms, or None for none; UsageError for what is no term."""
-    found = [
-        _term(part, now or datetime.now(UTC)) for text in texts for part in _BETWEEN.split(text)
-    ]
-    return both(*found)
+def where(
+    texts: Iterable[str],
+    now: datetime | None = None,
+    definition: Callable[[str], str] = str,
+) -> pc.Expression | None:
+    """The condition of some texts of terms, or None for none; UsageError for what is no term.
+
+    ``definition`` gives the xid that is meant by what stands for one, where it is no pattern.
+    """
+    now = now or datetime.now(UTC)
+    parts = [part for text in texts for part in _BETWEEN.split(text)]
+    return both(*(_term(part, now, definition) for part in parts))
+
+
+def named_columns(texts: Iterable[str]) -> tuple[str, ...]:
+    """The columns that some terms are about, of those whose few values can be named."""
+    found = (_TERM.fullmatch(part) for text in texts for part in _BETWEEN.split(text))
+    names = {parts[1] for parts in found if parts}
+    return tuple(name for name in NAMEABLE if name in names)
 
 
 def asks(texts: Iterable[str], name: str) -> bool:
@@ -65,12 +82,18 @@ def equals(name: str, value: str | None) -> pc.Expression | None:
     return None if value is None else pc.field(name) == value
 
 
-def _term(text: str, now: datetime) -> pc.Expression:
+def _term(text: str, now: datetime, definition: Callable[[str], str]) -> pc.Expression:
     parts = _TERM.fullmatch(text)
     if parts is None:
         raise UsageError(f"{text!r} is not a term like rule=type", GRAMMAR)
     name, sign, value = parts.groups()
     if name in TEXTS and sign in ("=", "!=", "~"):
+        if sign != "~" and value.startswith("="):
+            raise UsageError(f"{text!r} has one = too many", f"{name}{sign}{value.lstrip('= ')}")
+        if name == "stage":
+            _check_stage(sign, value)
+        elif name == "definition" and sign != "~" and not _is_pattern(value):
+            value = definition(value)
         return _text(name, sign, value)
     if name == "batch" and sign in _COMPARE:
         return _COMPARE[sign](pc.field("batch"), _batch(value))
@@ -87,14 +110,28 @@ def _batch(text: str) -> int:
     return number
 
 
+def _check_stage(sign: str, value: str) -> None:
+    """Letters have one of a few stages: what fits none of them is mistyped."""
+    fits = re.compile(_regex(value)).fullmatch
+    if not any(value.lower() in one if sign == "~" else fits(one) for one in STAGES):
+        raise UsageError(f"{value!r} is no stage", f"there are {', '.join(STAGES)}")
+
+
+def _is_pattern(value: str) -> bool:
+    return any(char in value for char in "*?")
+
+
+def _regex(pattern: str) -> str:
+    parts = {"*": ".*", "?": "."}
+    return "".join(parts.get(char) or re.escape(char) for char in pattern)
+
+
 def _text(name: str, sign: str, value: str) -> pc.Expression:
     column = pc.field(name)
     if sign == "~":
         return pc.match_substring(column, value, ignore_case=True)
-    if any(char in value for char in "*?"):
-        parts = {"*": ".*", "?": "."}
-        pattern = "".join(parts.get(char) or re.escape(char) for char in value)
-        same = pc.match_substring_regex(column, f"(?s)^{pattern}$")
+    if _is_pattern(value):
+        same = pc.match_substring_regex(column, f"(?s)^{_regex(value)}$")
     else:
         same = column == value
     # A letter without a definition is one that is not of this definition.
