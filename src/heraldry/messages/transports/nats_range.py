@@ -62,10 +62,11 @@ class StreamState:
         return max(self.created, self.newest)
 
     def is_anew(self, seen: str) -> bool:
-        """Whether it was made after a stream of its name was seen, and all messages since.
+        """Whether it says that it was made after a stream of its name was seen, and all it has.
 
         That it was made later is not enough: some servers tell so after a restart or an update, and
-        a mirror that is made anew holds what it held. One that is empty has nothing to tell.
+        a mirror that is made anew holds what it held. Nor is it where nothing is left of what was
+        seen: the same stream may have dropped that. One that is empty has nothing to tell.
         """
         return bool(seen) and self.oldest >= self.created > seen
 

@@ -319,12 +319,14 @@ def check_loss(place: Place, state: StreamState, read: int | None = None, seen: 
     """PipelineError where the stream no longer has what comes next, unless it may go on.
 
     A gap says nothing of whether it was to be landed. So a stream that makes gaps by itself is
-    not read at all, unless it may go on: what it drops nobody would notice.
+    not read at all, unless it may go on: what it drops nobody would notice. Only by a message in
+    the place of one that was read can a stream that was made anew be told from one that drops
+    its oldest.
     """
     if read is not None and state.last < read:
         told = f"{place.stream} ends at {state.last}, but {read} was read from it"
         raise PipelineError("read a stream", f"{told} ({_ANEW})")
-    if read and state.is_anew(seen):
+    if read and state.first <= read and state.is_anew(seen):
         told = f"{place.stream} is of {state.created}, but {read} was read from it before"
         raise PipelineError("read a stream", f"{told} ({_ANEW})")
     if place.goes_on:
