@@ -260,6 +260,10 @@ class TransportError(HeraldryError):
         return f"{self.endpoint}: {self.reason}" + (f" ({self.advice})" if self.advice else "")
 
 
+class DeniedError(TransportError):
+    """A server that denies its user a right: to ask it again does not help."""
+
+
 class RegistryError(HeraldryError):
     """A request the registry refuses, as an error type of the specification (ER-01..ER-06).
 

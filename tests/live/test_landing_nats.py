@@ -6,7 +6,7 @@ import asyncio
 import pickle
 import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,20 @@ import pytest
 from nats.js import JetStreamContext
 from nats.js.errors import BadRequestError
 
-from heraldry.errors import PipelineError, TransportError
+from heraldry.errors import DeniedError, PipelineError, TransportError
 from heraldry.messages import line as message_lines
 from heraldry.messages.message import Message
 from heraldry.messages.protocols import nats as protocol
 from heraldry.messages.rawlog import RawLog
 from heraldry.messages.source_url import endpoint_of_url
+from heraldry.messages.transports import nats_range
 from heraldry.messages.transports.nats_range import (
     AGAIN_SECONDS,
     RangeReader,
     Stored,
     stream_state,
 )
+from heraldry.messages.transports.secrets import Credentials
 from heraldry.messages.transports.transport import Connection
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources import jetstream
@@ -487,6 +489,44 @@ def test_a_user_with_a_password(nats: NatsServer, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("HERALDRY_NATS_PASSWORD")  # as on a worker elsewhere
     assert len(read(opened, 1, 4)) == 4
     assert PASSWORD not in repr(opened._place)
+
+
+READS = ("$JS.API.STREAM.INFO.*", "$JS.API.CONSUMER.>", "_INBOX.>")
+
+
+@pytest.fixture
+def restricted(tmp_path: Path) -> Iterator[str]:
+    """A server where the second user may read a stream, but not ask for a single message."""
+    port, may = free_port(), ", ".join(f'"{one}"' for one in READS)
+    users = (
+        '{user: "all", password: "a"}, '
+        f'{{user: "some", password: "s", permissions: {{publish: {{allow: [{may}]}}}}}}'
+    )
+    with server(tmp_path, "restricted", port, f"authorization {{users: [{users}]}}"):
+        yield f"nats://127.0.0.1:{port}"
+
+
+def test_a_right_that_a_batch_needs_is_missed_at_once(
+    restricted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(restricted, "Rights", numbered(4), user="all", password="a")
+    address = restricted.replace("nats://", "nats+jetstream://") + "/Rights"
+    monkeypatch.setenv("HERALDRY_NATS_USERNAME", "all")
+    monkeypatch.setenv("HERALDRY_NATS_PASSWORD", "a")
+    opened = source(address)
+    monkeypatch.setattr(nats_range, "CONNECT_SECONDS", 1)
+    told = r'violation for publish to "\$JS.API.STREAM.MSG.GET.Rights" \(give the user the right'
+    monkeypatch.setenv("HERALDRY_NATS_USERNAME", "some")
+    monkeypatch.setenv("HERALDRY_NATS_PASSWORD", "s")
+    with pytest.raises(DeniedError, match=told):
+        source(address)
+    # A right that is taken away later: the part that finds too little is not tried again.
+    opened._place = replace(opened._place, credentials=Credentials(username="some", password="s"))
+    assert len(read(opened, 1, 4)) == 4
+    begun = time.monotonic()
+    with pytest.raises(DeniedError, match=told):
+        read(opened, 1, 5)
+    assert time.monotonic() - begun < AGAIN_SECONDS / 2
 
 
 @pytest.mark.spark

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
+import nats.errors
 import pytest
 
-from heraldry.errors import TransportError
+from heraldry.errors import DeniedError, TransportError
+from heraldry.messages.source_url import endpoint_of_url
 from heraldry.messages.transports.nats_range import (
     Frame,
+    RangeReader,
     StreamState,
     _place,
     _time,
     patiently,
 )
+from heraldry.messages.transports.transport import Connection
 
 
 @pytest.mark.parametrize(
@@ -79,3 +84,62 @@ def test_patience_ends() -> None:
     asked = 0
     with pytest.raises(TransportError, match="away"):
         asyncio.run(patiently(ask, seconds=-1))
+
+
+def test_patience_is_not_for_a_right_that_is_denied() -> None:
+    asked = 0
+
+    async def ask() -> int:
+        nonlocal asked
+        asked += 1
+        raise DeniedError("/endpoints/nats", "permissions violation")
+
+    with pytest.raises(DeniedError):
+        asyncio.run(patiently(ask))
+    assert asked == 1
+
+
+GET = "$JS.API.STREAM.MSG.GET.Shop"
+
+
+@pytest.mark.parametrize(
+    ("error", "denied", "kind", "told"),
+    [
+        (
+            nats.errors.TimeoutError(),
+            'nats: permissions violation for publish to "$js.api.stream.msg.get.shop"',
+            DeniedError,
+            f'permissions violation for publish to "{re.escape(GET)}" .give the user the right',
+        ),
+        (
+            nats.errors.TimeoutError(),
+            'nats: permissions violation for subscription to "_inbox.a.*"',
+            DeniedError,
+            'permissions violation for subscription to "_inbox',
+        ),
+        (
+            nats.errors.TimeoutError(),
+            'nats: permissions violation for publish to "$js.api.consumer.delete.shop.x"',
+            TransportError,
+            "timeout .is the server running",
+        ),
+        (nats.errors.TimeoutError(), None, TransportError, "timeout .is the server running"),
+        (
+            nats.errors.NoRespondersError(),
+            None,
+            TransportError,
+            f"nobody answers {re.escape(GET)} .*account",
+        ),
+    ],
+    ids=["denied", "no answer may come", "only clearing up denied", "slow", "no responders"],
+)
+def test_why_a_request_has_no_answer(
+    error: Exception, denied: str | None, kind: type[TransportError], told: str
+) -> None:
+    endpoint = endpoint_of_url("nats://127.0.0.1:9/a")
+    reader = RangeReader(Connection(endpoint=endpoint, usage="producer"))
+    if denied is not None:
+        asyncio.run(reader._on_error(nats.errors.Error(denied)))
+    refusal = reader._refusal(error, GET)
+    assert type(refusal) is kind
+    assert re.search(told, str(refusal))

@@ -19,7 +19,7 @@ import nats.errors
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, RetentionPolicy, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
-from heraldry.errors import TransportError
+from heraldry.errors import DeniedError, TransportError
 from heraldry.messages.message import Pairs
 from heraldry.messages.protocols.nats import NatsMessage
 from heraldry.messages.transports.nats import NatsTransport
@@ -33,6 +33,7 @@ AGAIN_SECONDS = 60.0
 
 _ACK, _NAMES = "$JS.ACK.", "$JS.API.STREAM.NAMES"
 _INFO, _GET = "$JS.API.STREAM.INFO", "$JS.API.STREAM.MSG.GET"
+_DELETE = "$js.api.consumer.delete."
 _NO_MESSAGE = 10037
 _NAME = re.compile(r"[^\s.*>/\\]+").fullmatch
 _PULLED, _PULLED_BYTES = 2000, 64 * 2**20
@@ -86,14 +87,24 @@ async def stream_state(connection: Connection, stream: str | None, subject: str)
         return await reader.state(stream or await reader.stream_of(subject))
 
 
+async def readable_stream(connection: Connection, stream: str | None, subject: str) -> StreamState:
+    """As :func:`stream_state`, once it is seen that the user may ask all that a batch needs."""
+    async with RangeReader(connection) as reader:
+        state = await reader.state(stream or await reader.stream_of(subject))
+        await reader.check_asking(state)
+        return state
+
+
 async def patiently(
     ask: Callable[[], Coroutine[Any, Any, Result]], seconds: float = AGAIN_SECONDS
 ) -> Result:
-    """Ask again while the server is away, but not for ever."""
+    """Ask again while the server is away, but not for ever; not where it denies the right to."""
     end = time.monotonic() + seconds
     while True:
         try:
             return await ask()
+        except DeniedError:
+            raise
         except TransportError:
             if time.monotonic() > end:
                 raise
@@ -168,7 +179,7 @@ class RangeReader(NatsTransport):
         try:
             found = await self._client.request(_NAMES, asked, timeout=CONNECT_SECONDS)
         except (nats.errors.Error, OSError) as error:
-            raise self._refusal(error) from None
+            raise self._refusal(error, _NAMES) from None
         reply = json.loads(found.data)
         if "error" in reply:
             told = f"the streams are not told: {reply['error'].get('description')}"
@@ -205,6 +216,14 @@ class RangeReader(NatsTransport):
             newest=_time(state.get("last_ts")),
         )
 
+    async def check_asking(self, state: StreamState) -> None:
+        """TransportError where the user may not ask what a batch asks that finds too little."""
+        try:
+            with suppress(APIError):  # which is an answer
+                await self._check_behind(state.stream, None, state.last + 1, state.last)
+        except (nats.errors.Error, OSError) as error:
+            raise self._refusal(error) from None
+
     async def read(
         self, stream: str, subject: str | None, begin: int, end: int
     ) -> AsyncGenerator[list[Stored]]:
@@ -235,8 +254,6 @@ class RangeReader(NatsTransport):
                     await jetstream.delete_consumer(stream, made.name)
             if read < end:
                 await self._check_behind(stream, subject, read + 1, end)
-        except TimeoutError:
-            raise self._error("the stream gives no answer", "is the server running?") from None
         except (nats.errors.Error, OSError) as error:
             raise self._refusal(error) from None
 
@@ -291,7 +308,10 @@ class RangeReader(NatsTransport):
     async def _asked(self, subject: str, request: dict[str, Any]) -> dict[str, Any]:
         """The answer of the server's interface; APIError where it refuses."""
         asked = json.dumps(request).encode()
-        found = await self._client.request(subject, asked, timeout=CONNECT_SECONDS)
+        try:
+            found = await self._client.request(subject, asked, timeout=CONNECT_SECONDS)
+        except (TimeoutError, nats.errors.NoRespondersError) as error:
+            raise self._refusal(error, subject) from None
         reply: dict[str, Any] = json.loads(found.data)
         if "error" in reply:
             raise APIError.from_error(reply["error"])
@@ -304,10 +324,24 @@ class RangeReader(NatsTransport):
         if vain or told[:3] not in ("404", "408", "409") or "deleted" in told.lower():
             raise self._error(f"the stream cannot be read: {told or 'no answer'}")
 
-    def _refusal(self, error: BaseException) -> TransportError:
+    def _refusal(self, error: BaseException, asked: str = "") -> TransportError:
+        """What an error means; a server that denies a right says so, but gives no answer."""
+        if isinstance(error, TimeoutError) and (denied := self._denied(asked)) is not None:
+            told = f"the stream cannot be read: {denied}"
+            return DeniedError(self._xid, told, "give the user the right to do so")
+        if isinstance(error, nats.errors.NoRespondersError) and asked:
+            told = f"the stream cannot be read: nobody answers {asked}"
+            return self._error(told, "is JetStream on, and may the user's account ask this?")
         reason = error.description if isinstance(error, APIError) else str(error)
         told = f"the stream cannot be read: {reason or type(error).__name__}"
         return self._error(told, "is the server running, and JetStream on?")
+
+    def _denied(self, asked: str) -> str | None:
+        """What the server said of a right; nats-py has made all of it small letters."""
+        told = self._refused.get(asked.lower())
+        if told is not None:
+            return told.replace(asked.lower(), asked)
+        return next((one for one in self._refused.values() if _DELETE not in one), None)
 
 
 def _thins(config: StreamConfig) -> str | None:

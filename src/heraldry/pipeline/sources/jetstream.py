@@ -26,7 +26,13 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 
-from heraldry.errors import MissingExtraError, PipelineError, TransportError, UsageError
+from heraldry.errors import (
+    DeniedError,
+    MissingExtraError,
+    PipelineError,
+    TransportError,
+    UsageError,
+)
 from heraldry.messages.raw_line import raw_line
 from heraldry.messages.template import Template
 from heraldry.messages.transports.address import addresses
@@ -49,6 +55,7 @@ try:
         RangeReader,
         StreamState,
         patiently,
+        readable_stream,
         stream_state,
     )
 except ModuleNotFoundError as error:
@@ -128,8 +135,8 @@ class JetStreamSource:
             parts=whole_option(given, "partitions", 1, 10_000) or _PARTS,
             checkpoint=Storage.open(checkpoint).url,
         )
-        # Before Spark starts: a wrong name or address is said at once.
-        state = asyncio.run(stream_state(place.connection(), place.stream, subject or ">"))
+        # Before Spark starts: a wrong name or address is said at once, or a right that is missing.
+        state = asyncio.run(readable_stream(place.connection(), place.stream, subject or ">"))
         self._place = replace(place, stream=state.stream)
         check_loss(self._place, state)
         first = addresses(place.connection(), PORTS)[0]
@@ -284,6 +291,8 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                         begin = batch.column("sequence")[-1].as_py() + 1
                         patience = time.monotonic() + AGAIN_SECONDS
                     return
+                except DeniedError:
+                    raise
                 except TransportError:
                     if time.monotonic() > patience:
                         raise
