@@ -206,6 +206,39 @@ def test_truth_is_a_secret_like_any_other(value: bool | None, other: str) -> Non
     assert json.loads(told["problems"])[0]["found"] == MASK
 
 
+@pytest.mark.parametrize("value", [True, False, None, {"total": None}], ids=str)
+def test_truth_hides_no_reasons_of_other_members(value: Any) -> None:
+    one = schema(total={"type": ["number", "null", "boolean"]})
+    whole = event("raw", {"total": "x", "email": value}, type="t")
+    told = reasons_of(one, ["email"], whole)
+    assert (told["path"], told["found"]) == ("/total", '"x"')
+    assert set(told["expected"].split(" or ")) == {"boolean", "null", "number"}
+
+
+@pytest.mark.parametrize(
+    ("found", "after"),
+    [
+        ("null", "null"),
+        ("true", "true"),
+        ('"total"', '"total"'),
+        ('"is null"', '"is null"'),
+        ('{"a":null}', MASK),
+        ("[true,null]", MASK),
+        ('{"total":1}', MASK),
+        ('{"a":"bcd","tot…', MASK),
+        ('{"a":1}', '{"a":1}'),
+    ],
+)
+@pytest.mark.parametrize("path", ["/y", "/email", "/email/total"])
+def test_words_are_sought_in_what_may_hold_the_masked_value(
+    found: str, after: str, path: str
+) -> None:
+    problem = Problem(path=path, rule="r", message="m", expected="null or total", found=found)
+    told = masked(["email"], line({"data": {"email": {"total": None}, "y": 1}}), problem)
+    shown = (after, "null or total") if path == "/y" else (MASK, MASK)
+    assert (told["found"], told["expected"]) == shown
+
+
 @pytest.mark.parametrize("protocol", ["HTTP", "NATS"])
 def test_a_quoted_header(protocol: str) -> None:
     headers = {f"ce-{name}": value for name, value in event("raw", type="t").items()}

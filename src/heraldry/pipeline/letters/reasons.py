@@ -22,6 +22,8 @@ from heraldry.schemas.parse import parse
 _CUT = "…"
 _WORD = 4
 """Shorter secrets are only sought in what a message held, not in our own sentences."""
+_AROUND = ("{", "[")
+"""How the quote of an object or a list begins."""
 _REASON = ("path", "message", "expected", "found")
 
 
@@ -76,7 +78,7 @@ class Secrets:
             "path": self._sentence(path),
             "message": self._sentence(problem["message"]),
             "expected": self._value(problem.get("expected"), hidden),
-            "found": self._value(problem.get("found"), hidden),
+            "found": self._found(problem.get("found"), hidden),
         }
 
     def _place(self, path: str) -> tuple[str, bool]:
@@ -90,11 +92,16 @@ class Secrets:
         return (attribute(path) if path.startswith("attributes.") else path), True
 
     def _value(self, text: str | None, hidden: bool) -> str | None:
-        """What a message held, or a mask where it could be a secret or a part of one."""
+        """A text of a reason, or a mask where it could be a secret or a part of one."""
         if text is None:
             return None
-        hidden = hidden or any(_overlap(text, one) for one in self.texts)
-        return MASK if hidden or any(_quotes(text, one) for one in self.words) else text
+        return MASK if hidden or any(_overlap(text, one) for one in self.texts) else text
+
+    def _found(self, text: str | None, hidden: bool) -> str | None:
+        """What a message held. Names and ``true`` tell of a masked value only from around it."""
+        if text is not None and text.startswith(_AROUND):
+            hidden = hidden or any(_quotes(text, one) for one in self.words)
+        return self._value(text, hidden)
 
     def _sentence(self, text: str) -> str:
         """Our own words, which should hold no value; one that is there goes out."""
