@@ -420,3 +420,32 @@ def test_endings_in_any_case_of_a_store(tmp_path: Path) -> None:
     parts = reader.partitions({"files": 0}, {"files": 2})
     rows = [row for part in parts for batch in reader.read(part) for row in batch.to_pylist()]
     assert sorted(row["value"] for row in rows) == [b"1", b"2"]
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.gz", "a.json", "a.jsonl"])
+def test_an_empty_file_of_a_store_waits_until_it_has_bytes(tmp_path: Path, name: str) -> None:
+    folder = Storage.open(str(tmp_path / "in"))
+    folder.write(name, b"")
+    reader = stored(tmp_path)
+    assert reader.latestOffset({"files": 0}, ReadAllAvailable()) == {"files": 0}
+    folder.write(name, b"1")
+    assert reader.latestOffset({"files": 0}, ReadAllAvailable()) == {"files": 1}
+    assert planned(reader, 0, 1) == planned(stored(tmp_path), 0, 1) == [[name]]
+
+
+def test_an_empty_file_of_a_folder_counts_as_read(spark: SparkSession, tmp_path: Path) -> None:
+    """Why it is told: Spark drops it before anybody could hold it back or make a letter of it."""
+    folder, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
+    folder.mkdir()
+    names = ("a.json", "a.jsonl", "a.jsonl.gz")
+    for name in names:
+        (folder / name).touch()
+    heard: list[str] = []
+    source = FilesSource(str(folder), SETTINGS)
+    with source.open(heard.append):
+        (told,) = heard
+        assert all(name in told for name in names)
+        assert landed(spark, source, checkpoint) == [[]]
+    for name in names:
+        (folder / name).write_bytes(gzip.compress(b"1") if name.endswith(".gz") else b"1")
+    assert landed(spark, source, checkpoint) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.files import FilesSource
-from heraldry.pipeline.sources.left_alone import below, tell_left_alone
+from heraldry.pipeline.sources.left_alone import EmptyFiles, below, tell_left_alone
 from heraldry.pipeline.sources.stored_files import LOG
 
 NAMES = (
@@ -83,3 +85,57 @@ def test_a_store_that_is_known_is_not_listed_again(tmp_path: Path) -> None:
     Storage.open(checkpoint).write(f"{LOG}/000000000000.json", b"[]")
     with FilesSource("s3://nowhere/in", settings).open(heard.append):
         assert heard == []
+
+
+READ = "as read, also when filled later: write files under another name and rename them"
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        pytest.param(["a.parquet"], f"a.parquet is empty and counts {READ}", id="parquet"),
+        pytest.param(["deep/A.AVRO"], f"deep/A.AVRO is empty and counts {READ}", id="avro"),
+        pytest.param(["a.jsonl.gz"], f"a.jsonl.gz is empty and counts {READ}", id="packed"),
+        pytest.param(["a.json"], f"a.json is empty and counts {READ}", id="json"),
+        pytest.param(
+            ["d.json", "c.json", "b.json", "a.json"],
+            f"4 files are empty (a.json, b.json, c.json, ...) and count {READ}",
+            id="several",
+        ),
+        pytest.param(["a.jsonl", "b.NDJSON"], None, id="lines-that-have-settled"),
+        pytest.param(["_a.parquet", ".b.parquet", "c.parquet.tmp"], None, id="drafts"),
+    ],
+)
+def test_empty_files_are_told(tmp_path: Path, names: list[str], told: str | None) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "full.jsonl").write_bytes(b"1")
+    for name in names:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, time.time() - 3700))
+    heard: list[str] = []
+    EmptyFiles(str(tmp_path), heard.append).look()
+    assert heard == ([told] if told else [])
+
+
+def test_an_empty_file_is_told_before_each_batch_but_once(tmp_path: Path) -> None:
+    """Lines too, while they may still be under way."""
+    heard: list[str] = []
+    source = FilesSource(str(tmp_path), LandSettings(source="files", warehouse="w"))
+    with source.open(heard.append):
+        assert heard == []
+        for name in ("a.parquet", "b.jsonl"):
+            (tmp_path / name).touch()
+            source.reader()
+            source.reader()
+        assert heard == [f"{name} is empty and counts {READ}" for name in ("a.parquet", "b.jsonl")]
+    (tmp_path / "c.json").touch()
+    source.reader()
+    assert len(heard) == 2
+
+
+def test_what_is_gone_is_not_empty(tmp_path: Path) -> None:
+    heard: list[str] = []
+    EmptyFiles(str(tmp_path / "gone"), heard.append).look()
+    (tmp_path / "a.json").symlink_to(tmp_path / "gone")
+    EmptyFiles(str(tmp_path), heard.append).look()
+    assert heard == []

@@ -71,8 +71,10 @@ class FilesSource:
             elif not Storage.open(self._checkpoint).names(LOG):  # else some are known
                 stored = Storage.open(self._folder).walk("")
                 tell_left_alone((file.path for file in stored), tell)
-        yield
-        self._empty = None
+        try:
+            yield
+        finally:
+            self._empty = None
 
     def read(self, spark: SparkSession) -> DataFrame:
         """The stream of lines with their places: ``value`` binary, ``source``, ``block``, number.

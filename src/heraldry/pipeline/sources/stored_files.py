@@ -38,7 +38,8 @@ class LoggedFile(msgspec.Struct, frozen=True, array_like=True):
 class FileLog:
     """The files of a folder in the order in which they were first seen, kept for ever.
 
-    A file counts by its name alone; names that begin with ``.`` or ``_`` are others' business.
+    A file counts by its name alone, but not while it is empty; names that begin with ``.`` or
+    ``_`` are others' business.
     """
 
     def __init__(self, folder: Storage, kept: Storage, path: str) -> None:
@@ -54,7 +55,8 @@ class FileLog:
     def look(self) -> int:
         """Note the files that are new; how many are known now."""
         found = (one for one in self._folder.walk("") if one.path not in self._seen)
-        fresh = sorted((one for one in found if is_read(one.path)), key=lambda one: one.modified)
+        wanted = (one for one in found if one.size and is_read(one.path))
+        fresh = sorted(wanted, key=lambda one: one.modified)
         if fresh:
             files = [LoggedFile(one.path, one.size) for one in fresh]
             path = f"{self._path}/{len(self.files):012d}.json"
