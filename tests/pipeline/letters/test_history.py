@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from heraldry.dialects.load import load_bytes
@@ -14,7 +18,7 @@ from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.letters import deadletters
-from heraldry.pipeline.letters.history import REPLAYS, SCHEMA, History
+from heraldry.pipeline.letters.history import LANDED, REPLAYS, SCHEMA, History, among
 from heraldry.pipeline.replay import ReplaySettings, replay
 from tests.pipeline.landing.without_spark import RECEIVED
 from tests.pipeline.letters.lettering import land_lines, replays, table_column
@@ -48,6 +52,18 @@ def run(lake: Path, *, foreign: bool = False, dry_run: bool = False) -> tuple[in
     settings = ReplaySettings(warehouse=str(lake), foreign=foreign, dry_run=dry_run)
     report = replay(load_bytes(CATALOG, "catalog"), settings)
     return report.landed, report.refused, report.skipped
+
+
+def history_of(outcome: str, *letters: tuple[str, datetime | None]) -> History:
+    """What became of some letters; rows of old do not say when those were received."""
+    columns = {
+        "letter": [letter for letter, _ in letters],
+        "outcome": [outcome] * len(letters),
+        "catalog": ["c"] * len(letters),
+        "received": [received for _, received in letters],
+    }
+    rest = {name: [None] * len(letters) for name in SCHEMA.names if name not in columns}
+    return History(pa.table(columns | rest, schema=SCHEMA))
 
 
 def without_the_column(lake: Path, name: str = "foreign") -> None:
@@ -98,6 +114,53 @@ def test_a_history_of_old_is_read(lake: Path) -> None:
     found = [len(history.refused(digest, 1, foreign=way)) for way in (False, True)]
     assert found == [2, 0]
     assert len(history.refused(digest, 2, foreign=False)) == 0
+
+
+def letters_of(*letters: tuple[str, datetime | None]) -> pa.RecordBatch:
+    kept = [SCHEMA.field("letter"), SCHEMA.field("received")]
+    rows = [{"letter": letter, "received": received} for letter, received in letters]
+    return pa.RecordBatch.from_pylist(rows, schema=pa.schema(kept))
+
+
+NEXT = RECEIVED + timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("closed", "found"),
+    [
+        ([], [False, False, False]),
+        ([("a", RECEIVED)], [True, False, False]),
+        ([("a", None)], [True, True, False]),
+        ([("b", None), ("a", NEXT)], [False, True, True]),
+        ([("c", None), ("b", NEXT), ("c", RECEIVED)], [False, False, False]),
+    ],
+    ids=["nothing", "one letter", "all of an id", "both", "others"],
+)
+def test_letters_that_a_history_knows(
+    closed: list[tuple[str, datetime | None]], found: list[bool]
+) -> None:
+    batch = letters_of(("a", RECEIVED), ("a", NEXT), ("b", RECEIVED))
+    known = history_of(LANDED, *closed).closed
+    assert among(batch, known).to_pylist() == found
+    assert among(batch.slice(1), known).to_pylist() == found[1:]
+    assert among(batch.slice(3), known).to_pylist() == []
+
+
+def test_a_batch_costs_little_beside_a_long_history() -> None:
+    """Less than hashing the history once; the best of some tries, for machines are busy."""
+    count = 100_000
+    letters = [(f"{number:032x}", RECEIVED) for number in range(count)]
+    batch, known = letters_of(*letters[-100:]), history_of(LANDED, *letters).closed
+    assert len(known) == count
+
+    def seconds(run: Callable[[], object]) -> float:
+        start = time.perf_counter()
+        run()
+        return time.perf_counter() - start
+
+    sought = min(seconds(lambda: among(batch, known)) for _ in range(5))
+    hashed = min(seconds(lambda: pc.is_in(batch["letter"], value_set=known)) for _ in range(5))
+    assert sought < hashed
 
 
 # --- a place that comes again, as in a topic that was deleted and made anew

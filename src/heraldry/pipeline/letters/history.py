@@ -117,9 +117,10 @@ def among(letters: pa.RecordBatch, known: pa.Array) -> pa.Array:
     id, which the time of receipt tells apart. What is compared is one letter's own time in both
     tables: no two clocks. Rows of old, without that time, mean every letter of the id.
     """
-    return pc.or_(
-        pc.is_in(letters["letter"], value_set=known), pc.is_in(_keys(letters), value_set=known)
-    )
+    ids, keys = letters["letter"], _keys(letters)
+    # What is sought is hashed each time: the letters of a batch, and not a whole history.
+    met = known.filter(pc.is_in(known, value_set=pa.concat_arrays([ids, keys])))
+    return pc.or_(pc.is_in(ids, value_set=met), pc.is_in(keys, value_set=met))
 
 
 def replays_of(storage: Storage, letter: str, received: datetime | None) -> list[dict[str, Any]]:
