@@ -18,7 +18,7 @@ from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.parquet import ParquetWriter
 from heraldry.pipeline.letters import deadletters
-from heraldry.pipeline.letters.history import LANDED, REPLAYS, SCHEMA, History, among
+from heraldry.pipeline.letters.history import LANDED, REFUSED, REPLAYS, SCHEMA, History, among
 from heraldry.pipeline.replay import ReplaySettings, replay
 from tests.pipeline.landing.without_spark import RECEIVED
 from tests.pipeline.letters.lettering import land_lines, replays, table_column
@@ -144,6 +144,35 @@ def test_letters_that_a_history_knows(
     assert among(batch, known).to_pylist() == found
     assert among(batch.slice(1), known).to_pylist() == found[1:]
     assert among(batch.slice(3), known).to_pylist() == []
+
+
+@pytest.mark.parametrize(
+    ("refused", "found"),
+    [
+        ([], [False, False, False]),
+        ([("a", None)] * 3, [True, True, False]),
+        ([("a", None)] * 2, [False, False, False]),
+        ([("a", None)] * 2 + [("a", RECEIVED)], [True, False, False]),
+        ([("a", RECEIVED)] + [("a", None)] * 2 + [("b", None)], [True, False, False]),
+        ([("a", None), ("a", RECEIVED), ("a", NEXT)], [False, False, False]),
+        ([("a", RECEIVED)] * 2 + [("a", NEXT)] * 3, [False, True, False]),
+        ([("b", None), ("a", RECEIVED)] * 2, [False, False, False]),
+    ],
+    ids=["none", "of old", "few", "both", "in any order", "of two", "of another", "of another id"],
+)
+def test_refusals_of_old_count_for_every_letter_of_the_id(
+    refused: list[tuple[str, datetime | None]], found: list[bool]
+) -> None:
+    batch = letters_of(("a", RECEIVED), ("a", NEXT), ("b", RECEIVED))
+    known = history_of(REFUSED, *refused).refused("c", 3, foreign=False)
+    assert among(batch, known).to_pylist() == found
+
+
+def test_the_guard_goes_on_with_a_history_of_old(tmp_path: Path) -> None:
+    land_at_one_place(tmp_path, 0, topic="none")
+    assert [replayed(tmp_path) for _ in range(2)] == [(0, 1, 0)] * 2
+    without_the_column(tmp_path, "received")
+    assert [replayed(tmp_path) for _ in range(2)] == [(0, 1, 0), (0, 0, 1)]
 
 
 def test_a_batch_costs_little_beside_a_long_history() -> None:

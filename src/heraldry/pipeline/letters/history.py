@@ -91,14 +91,19 @@ class History:
     def refused(self, catalog: str, attempts: int, *, foreign: bool) -> pa.Array:
         """Those that a catalog refused so many times, or more, read in one of two ways.
 
-        They are for :func:`among`.
+        They are for :func:`among`. Rows of old count for every letter of their id.
         """
         way = pc.equal(pc.coalesce(self.rows["foreign"], pa.scalar(False)), foreign)
         same = pc.and_(way, pc.equal(self.rows["catalog"], catalog))
         rows = self.rows.filter(pc.and_(same, pc.equal(self.rows["outcome"], REFUSED)))
-        keyed = rows.append_column("key", _keys(rows)).group_by("key")
+        keyed = rows.append_column("key", _keys(rows)).group_by(["letter", "key"])
         counted = keyed.aggregate([([], "count_all")])
-        return _array(counted.filter(pc.field("count_all") >= attempts)["key"])
+        bare = pc.equal(counted["letter"], counted["key"])
+        old = counted.filter(bare)
+        at = pc.index_in(counted["letter"], value_set=_array(old["letter"]))
+        before = pc.coalesce(old["count_all"].take(at), pa.scalar(0, pa.int64()))
+        times = pc.add(counted["count_all"], pc.if_else(bare, pa.scalar(0, pa.int64()), before))
+        return _array(counted["key"].filter(pc.greater_equal(times, attempts)))
 
     def attempts(self, letters: pa.Array) -> dict[str, int]:
         """How often each of some letters was judged again."""
