@@ -167,51 +167,6 @@ def test_batches_are_planned_by_sequence(nats: NatsServer) -> None:
     assert reader.partitions({"sequence": 5}, {"sequence": 5}) == []
 
 
-@pytest.mark.parametrize(
-    ("starting", "first"), [("earliest", 0), ("latest", 10), ("4", 3)], ids=str
-)
-def test_where_a_new_job_begins(nats: NatsServer, starting: str, first: int) -> None:
-    stream = f"BEGIN-{starting}"
-    fill(nats.address, stream, numbered(10))
-    reader = JetStreamReader(source(url(nats, stream), starting=starting)._place)
-    assert reader.initialOffset()["sequence"] == first
-
-
-@pytest.mark.parametrize(
-    ("starting", "first"), [("earliest", 0), ("latest", 10), ("4", 3)], ids=str
-)
-def test_a_job_begins_once(nats: NatsServer, starting: str, first: int) -> None:
-    """Spark asks until a batch is done: a killed first batch is read again as it was planned."""
-    stream = f"ONCE-{starting}"
-    fill(nats.address, stream, numbered(10))
-    killed = JetStreamReader(source(url(nats, stream), starting=starting)._place)
-    begin = killed.initialOffset()
-    fill(nats.address, stream, numbered(5))
-    planned = killed.latestOffset(begin, killed.getDefaultReadLimit())
-    fill(nats.address, stream, numbered(20))
-    again = JetStreamReader(source(url(nats, stream), starting=starting)._place)
-    assert again.initialOffset() == begin
-    assert (begin["sequence"], planned["sequence"]) == (first, 15)
-    (part,) = again.partitions(begin, planned)
-    assert part.value == (first + 1, 15)
-    change(nats.address, stream, purge=13)
-    with pytest.raises(PipelineError, match=rf"dropped its messages {first + 1} to 12 unread"):
-        list(again.read(part))
-
-
-def test_jobs_that_end_begin_at_the_latest_once(nats: NatsServer) -> None:
-    fill(nats.address, "HOURLY", numbered(10))
-    ends = []
-    for _ in range(3):
-        reader = JetStreamReader(source(url(nats, "HOURLY"), starting="latest")._place)
-        reader.prepareForTriggerAvailableNow()
-        begin = reader.initialOffset()
-        assert begin["sequence"] == 10
-        ends.append(reader.latestOffset(begin, reader.getDefaultReadLimit())["sequence"])
-        fill(nats.address, "HOURLY", numbered(10))
-    assert ends == [10, 20, 30]
-
-
 def test_a_batch_that_ends_before_it_begins_is_not_done(nats: NatsServer) -> None:
     """As one that an earlier version had planned, which did not keep where it began."""
     fill(nats.address, "BACK", numbered(10))

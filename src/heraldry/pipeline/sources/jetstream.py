@@ -14,7 +14,6 @@ read do not stop the job). Where a job begins is found out once, and kept in its
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
@@ -45,8 +44,8 @@ from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.lines import Lines
 from heraldry.pipeline.sources.opening_options import goes_on, refuse_strange, whole_option
 from heraldry.pipeline.sources.query_lag import query_lag
-from heraldry.pipeline.sources.remembered import Remembered
 from heraldry.pipeline.sources.source import Guarantee, Lag, ReaderFactory, Tell, unheard
+from heraldry.pipeline.sources.stream_begin import StreamBegin
 
 try:
     from heraldry.messages.transports.nats import PORTS
@@ -69,9 +68,6 @@ if TYPE_CHECKING:
 
 FORMAT = "heraldry_jetstream"
 SCHEMA = "value binary, sequence bigint, stored timestamp"
-BEGIN = "stream_begin"
-"""What a job remembers the offset as that it began with."""
-
 _ARROW = pa.schema(
     [("value", pa.binary()), ("sequence", pa.int64()), ("stored", pa.timestamp("us", "UTC"))]
 )
@@ -138,13 +134,19 @@ class JetStreamSource:
         # Before Spark starts: a wrong name or address is said at once, or a right that is missing.
         state = asyncio.run(readable_stream(place.connection(), place.stream, subject or ">"))
         self._place = replace(place, stream=state.stream)
+        self._told = given.get("starting")
         check_loss(self._place, state)
         first = addresses(place.connection(), PORTS)[0]
         self.name = str(replace(first, path=state.stream))
         self._spark: SparkSession | None = None
 
     def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
-        """Each batch has its own connections."""
+        """Each batch has its own connections; ``tell`` hears of a begin that comes too late."""
+        begin = StreamBegin(self._place.checkpoint)
+        kept = begin.starting()
+        if kept is not None and self._told not in (None, kept) and begin.is_planned():
+            late = f"starting={self._told} is for a new job, this one began with starting={kept}"
+            tell(f"{late} (begin anew: with a new checkpoint)")
         return nullcontext()
 
     def read(self, spark: SparkSession) -> DataFrame:
@@ -224,13 +226,15 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._last = 0
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        """Where a new job begins: Spark asks again until a batch is done, and is told the same."""
-        begin = Remembered.of(self._place.checkpoint, BEGIN)
-        kept = begin.find()
-        if kept is None:
-            kept = begin.keep(json.dumps(self._starting()))
-        offset: dict[str, Any] = json.loads(kept)
-        return offset
+        """Where a new job begins: Spark asks again until a batch is done, and is told the same.
+
+        Where it was told to start elsewhere, that counts until a batch is planned.
+        """
+        begin = StreamBegin(self._place.checkpoint)
+        starting = begin.starting()
+        if starting not in (None, self._place.starting) and not begin.is_planned():
+            begin.forget()
+        return begin.offset() or begin.keep(self._place.starting, self._starting())
 
     def _starting(self) -> dict[str, Any]:
         state = self._state()

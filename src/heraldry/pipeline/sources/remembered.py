@@ -2,6 +2,7 @@
 
 begin = Remembered.of(checkpoint, "begin")
 begin.keep("17")                     # "17"; by every later run as well, whatever it gives
+begin.forget()                       # the next run finds out anew
 """
 
 from __future__ import annotations
@@ -34,3 +35,7 @@ class Remembered:
         if found is None:
             self.storage.write(self.path, text.encode())
         return text if found is None else found
+
+    def forget(self) -> None:
+        """Let another text be kept: nothing rests on this one yet."""
+        self.storage.delete(self.path)
