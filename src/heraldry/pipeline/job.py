@@ -46,7 +46,7 @@ from heraldry.pipeline.spark.query import NOT_STARTED, start_query
 from heraldry.pipeline.spark.remote import RemoteQuery, open_remote
 from heraldry.pipeline.spark.remote_lander import alone
 from heraldry.pipeline.spark.session import open_session
-from heraldry.pipeline.spark.stopping import end_on_term, stop_on_signal
+from heraldry.pipeline.spark.stopping import end_on_term, hold_signals, stop_on_signal
 from heraldry.pipeline.watching.observer import JobInfo, Observer
 from heraldry.pipeline.watching.observers import Observers
 
@@ -188,8 +188,9 @@ class LandJob:
                 spark = open_remote(remote)
             else:
                 spark = open_session(master, packages=self._source.packages)
-            place = remote or spark.sparkContext.master
-            self._observers.event(f"Spark {spark.version} on {place}")
+            with hold_signals():
+                place = f"{spark.version} on {remote or spark.sparkContext.master}"
+            self._observers.event(f"Spark {place}")
             for one in away(self._storage) if self._lander.window is not None else ():
                 told = "messages that its replays have landed are not known here"
                 self._observers.event(f"{one} is not here: {told}")
@@ -203,11 +204,12 @@ class LandJob:
 
     def _await(self, spark: SparkSession, progress: ProgressFolder) -> BaseException | None:
         """Wait for the query's end: why it failed, or None."""
-        if not is_elastic(spark.sparkContext.getConf()):
-            # Asked at every batch: the machines of a cluster come and go.
-            self._lander.cores = lambda: spark.sparkContext.defaultParallelism
         try:
-            rows = self._source.read(spark)
+            with hold_signals():
+                if not is_elastic(spark.sparkContext.getConf()):
+                    # Asked at every batch: the machines of a cluster come and go.
+                    self._lander.cores = lambda: spark.sparkContext.defaultParallelism
+                rows = self._source.read(spark)
             batch = partial(self._batch, progress)
             query = start_query(rows, batch, progress.location, self._settings)
         except NOT_STARTED as error:

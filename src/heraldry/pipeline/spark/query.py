@@ -9,6 +9,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from heraldry.pipeline.settings import LandSettings
+from heraldry.pipeline.spark.stopping import hold_signals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,7 +24,8 @@ def start_query(
 ) -> StreamingQuery:
     """Hand over every micro-batch: of what is there, or with ``stream`` as it arrives.
 
-    ``progress`` is the folder in which Spark keeps its offsets.
+    ``progress`` is the folder in which Spark keeps its offsets. A signal that comes meanwhile ends
+    the query before it is raised.
     """
     writer = (
         rows.writeStream.foreachBatch(land)
@@ -31,5 +33,11 @@ def start_query(
         .queryName("heraldry")
     )
     if settings.stream:
-        return writer.trigger(processingTime=f"{settings.interval} seconds").start()
-    return writer.trigger(availableNow=True).start()
+        writer = writer.trigger(processingTime=f"{settings.interval} seconds")
+    else:
+        writer = writer.trigger(availableNow=True)
+    with hold_signals() as told:
+        query = writer.start()
+        if told.is_set():
+            query.stop()
+    return query

@@ -13,12 +13,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
+from types import FrameType
 
 from pyspark import SparkConf, SparkContext
 from pyspark.find_spark_home import _find_spark_home
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from heraldry.errors import PipelineError, UsageError
+from heraldry.pipeline.spark.stopping import hold_signals
 
 JARS = "HERALDRY_SPARK_JARS"
 """A folder of jars to take instead of fetching packages: for machines without a network."""
@@ -57,10 +60,27 @@ def open_session(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     try:
         told = SparkConf(loadDefaults=False).setAll(list(launch.items()))
-        SparkContext._ensure_initialized(conf=told)
-        return SparkSession.builder.config(conf=_config(master, app_name)).getOrCreate()
+        with hold_signals(_end_java):
+            SparkContext._ensure_initialized(conf=told)
+        with hold_signals():
+            conf = _config(master, app_name)
+            SparkContext.getOrCreate(conf)
+        with hold_signals():  # anew: PySpark has just set a handler of its own
+            return SparkSession.builder.config(conf=conf).getOrCreate()
     except Exception as error:
         raise PipelineError("started Spark", _why(error, master, packages)) from error
+
+
+def _end_java(frame: FrameType | None) -> None:
+    """End the Java that PySpark is waiting for: it would outlive us, or take its time to answer.
+
+    Only the frame of the one who waits knows it. Once Java has answered it ends by itself with us.
+    """
+    while frame is not None and frame.f_code is not launch_gateway.__code__:
+        frame = frame.f_back
+    seen = {} if frame is None else frame.f_locals
+    if "proc" in seen and "gateway_port" not in seen and not os.path.exists(seen["conn_info_file"]):
+        seen["proc"].terminate()
 
 
 def _launch(

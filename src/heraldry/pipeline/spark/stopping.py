@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +30,42 @@ def end_on_term() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def hold_signals(
+    heard: Callable[[FrameType | None], object] = lambda frame: None,
+) -> Iterator[threading.Event]:
+    """SIGTERM and SIGINT wait until the end; ``heard`` is told at once. Ignored, they stay so.
+
+    An exception amid a word to Java would leave it half said, and py4j would tell of it at length.
+    The handlers of before are there again afterwards, not that of PySpark, which does just that.
+    """
+    noted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        noted.set()
+        if number == signal.SIGINT:  # whoever insists is not kept waiting
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        heard(frame)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, note)
+    try:
+        yield noted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 @contextmanager
