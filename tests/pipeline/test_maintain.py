@@ -337,6 +337,19 @@ def test_a_dry_run_changes_nothing(lake: Lake) -> None:
     assert table.version() == 3
 
 
+def test_one_at_a_time_looks_after_a_warehouse(lake: Lake) -> None:
+    """Of two compactions of the same files both would be committed, and rows be there twice."""
+    lake.land(4)
+    before = lake.numbers
+    with lake.storage.locked("_checkpoint/maintain/lock") as free:
+        assert free
+        with pytest.raises(WarehouseError, match=r"by another process \(wait for it\)"):
+            lake.kept()
+        assert lake.kept(dry_run=True).compacted == 4
+    assert lake.kept().compacted == 4
+    assert lake.numbers == before
+
+
 def test_old_versions_go(lake: Lake) -> None:
     lake.land(3)
     lake.kept()

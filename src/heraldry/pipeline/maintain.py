@@ -43,6 +43,7 @@ _TOLD = 5
 _LONGEST = 60
 """How many partitions are told of one by one, and how much of a value."""
 _BATCHES = "heraldry/batches"
+_LOCK = "_checkpoint/maintain/lock"
 _Partition = tuple[str | None, ...]
 _Filter = tuple[str, str, Any]
 _REMEMBERED = "delta.deletedFileRetentionDuration"
@@ -104,8 +105,21 @@ class _Unfinished:
 
 
 def maintain(upkeep: Upkeep) -> Maintained:
-    """Look after a warehouse."""
+    """Look after a warehouse; one at a time does, but a dry run may look on.
+
+    Of two compactions of the same files delta-rs lets both commit: rows would be there twice.
+    """
     storage = open_warehouse(upkeep.warehouse)
+    if upkeep.dry_run:
+        return _maintained(storage, upkeep)
+    with storage.locked(_LOCK) as free:
+        if not free:
+            reason = "it is being maintained by another process"
+            raise WarehouseError(storage.url, reason, "wait for it")
+        return _maintained(storage, upkeep)
+
+
+def _maintained(storage: Storage, upkeep: Upkeep) -> Maintained:
     known = ledgers(storage, upkeep.checkpoints)
     unfinished = _Unfinished.of(known, away(storage, upkeep.checkpoints))
     found = tuple(_tables(storage, upkeep, unfinished))
