@@ -20,6 +20,7 @@ from heraldry.pipeline.lake.ledger import Ledger, Manifest
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources.intake import IntakeSource
 from heraldry.pipeline.sources.raw_log import (
+    OneLog,
     RawLogDataSource,
     RawLogLines,
     RawLogSource,
@@ -379,6 +380,7 @@ MQTT = endpoint("MQTT/5.0", "mqtt://127.0.0.1:9", topicfilter="a")  # nobody is 
 
 def test_nothing_is_taken_into_another_log(tmp_path):
     checkpoint, settings = str(tmp_path / "ck"), replace(SETTINGS, raw_log=str(tmp_path / "old"))
+    fill(tmp_path / "old", 3, "mqtt://127.0.0.1:9/a")
     with pytest.raises(TransportError), IntakeSource(MQTT, settings, checkpoint).open():
         pass
     (name,) = (tmp_path / "ck").glob("heraldry/raw_log")
@@ -387,6 +389,27 @@ def test_nothing_is_taken_into_another_log(tmp_path):
     with pytest.raises(RawLogError, match=ANEW), IntakeSource(MQTT, settings, checkpoint).open():
         pass
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_job_that_took_nothing_may_have_another_log(tmp_path):
+    """Its broker was never there: the folder that was named for the log does not count yet."""
+    checkpoint = str(tmp_path / "ck")
+    for folder in ("small", "big", "small"):
+        settings = replace(SETTINGS, raw_log=str(tmp_path / folder))
+        with pytest.raises(TransportError), IntakeSource(MQTT, settings, checkpoint).open():
+            pass
+        assert RawLog(tmp_path / folder).name() is not None
+        assert not (tmp_path / "ck" / "heraldry" / "raw_log").exists()
+
+
+def test_a_log_that_an_earlier_run_has_kept_stays(tmp_path):
+    """That run was connected, and may have sent the broker what it wants to be kept."""
+    checkpoint, settings = str(tmp_path / "ck"), replace(SETTINGS, raw_log=str(tmp_path / "log"))
+    with RawLogWriter(tmp_path / "log", source="mqtt://127.0.0.1:9/a"):
+        assert OneLog(RawLog(tmp_path / "log"), checkpoint).keep()
+    with pytest.raises(TransportError), IntakeSource(MQTT, settings, checkpoint).open():
+        pass
+    assert (tmp_path / "ck/heraldry/raw_log").read_text() == RawLog(tmp_path / "log").name()
 
 
 def test_an_intake_of_an_earlier_version_keeps_the_name_when_it_reads(tmp_path):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 
 from heraldry.errors import UsageError
@@ -69,10 +69,7 @@ class IntakeSource(RawLogSource):
     def _taking(self, tell: Tell) -> Iterator[None]:
         self._one.check()  # before a message goes into a log that this job cannot land
         with RawLogWriter(self._log.folder, source=self.name) as log:
-            if self._is_new:
-                self._one.keep()
-            connection = intake_connection(self._endpoint, log.name)
-            with Intake(connection, log, on_event=tell) as intake:
+            with self._connected(log, tell) as intake:
                 if self._stream:
                     yield
                     return
@@ -80,6 +77,20 @@ class IntakeSource(RawLogSource):
             if ended is not None:
                 tell(f"{intake.taken:,} messages taken in, the next run takes more: {ended}")
             yield
+
+    @contextmanager
+    def _connected(self, log: RawLogWriter, tell: Tell) -> Iterator[Intake]:
+        """A running intake; where there cannot be one, an empty log is not yet that of the job."""
+        kept = self._is_new and self._one.keep()
+        with ExitStack() as stack:
+            try:
+                connection = intake_connection(self._endpoint, log.name)
+                intake = stack.enter_context(Intake(connection, log, on_event=tell))
+            except BaseException:
+                if kept and log.end == 0:
+                    self._one.forget()
+                raise
+            yield intake
 
 
 def _seconds(options: dict[str, str], name: str, default: float) -> float:

@@ -63,10 +63,17 @@ class OneLog:
         if self._name is not None:
             self._log.check_name(self._name)
 
-    def keep(self) -> None:
-        """From now on it is this log, where it has begun and there was none before."""
-        if self._name is None and (name := self._log.name()) is not None:
-            self._name = self._kept.keep(name)
+    def keep(self) -> bool:
+        """From now on it is this log, where it has begun; whether there was none before."""
+        if self._name is not None or (name := self._log.name()) is None:
+            return False
+        self._name = self._kept.keep(name)
+        return True
+
+    def forget(self) -> None:
+        """It may be another log: the job has taken nothing from this one."""
+        self._kept.forget()
+        self._name = None
 
 
 class RawLogSource:
