@@ -10,13 +10,14 @@ that never matches shows only in letters of others.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from heraldry.errors import CircularBaseError, HeraldryError, SchemaError
-from heraldry.messages.compile import compile_merged
+from heraldry.messages.compile import compile_merged, compile_schema, why_unusable
 from heraldry.model.inherit import definitions, materialize
 from heraldry.model.schema_reference import Resolved, resolve_schema
 from heraldry.schemas.references import gather
@@ -31,6 +32,8 @@ SHOWN: Final = 5
 """So many definitions have a line of their own."""
 
 _PATIENCE = 2.0
+_BREATH = 0.0001
+"""A pause after each definition: whoever waits for the interpreter goes first."""
 _ADVICE = "(heraldry check)"
 _RAW = f"payloads land raw, unchecked {_ADVICE}"
 _NEVER = f"no message will ever match it {_ADVICE}"
@@ -53,7 +56,7 @@ class Doubts:
         self._known: dict[str, tuple[tuple[Any, ...], str]] = {}
 
     def of(self, catalog: Catalog) -> Iterator[tuple[str, str]]:
-        """Each doubtful definition, with why it is; to be asked to the end."""
+        """Each definition with why it is doubtful, or nothing; to be asked to the end."""
         before, self._known = self._known, {}
         for xid in definitions(catalog):
             name = str(xid)
@@ -63,8 +66,7 @@ class Doubts:
             was = before.get(name)
             doubt = was[1] if was and was[0] == stated else _doubt(catalog, *stated)
             self._known[name] = (stated, doubt)
-            if doubt:
-                yield name, doubt
+            yield name, doubt
 
 
 def _stated(catalog: Catalog, xid: Xid) -> tuple[Any, ...]:
@@ -86,13 +88,24 @@ def _doubt(catalog: Catalog, definition: Definition | None = None, *_: object) -
     """Why a definition is doubtful, or nothing."""
     if definition is None:
         return _DOUBTS["circular"]
-    compiled = compile_merged(catalog, definition)
-    if compiled.unusable is not None:
-        return _DOUBTS.get(compiled.unusable[0], "")
+    unusable = why_unusable(definition)
+    if _has_braces((definition.envelopemetadata, definition.protocoloptions)):
+        unusable = compile_merged(catalog, definition).unusable
+    if unusable is not None:
+        return _DOUBTS.get(unusable[0], "")
     try:
-        return _DOUBTS.get(compiled.schema_state, "")
+        return _DOUBTS.get(compile_schema(catalog, definition).state, "")
     except HeraldryError:
         return ""  # such as an extra that is not installed: that ends the first batch
+
+
+def _has_braces(value: object) -> bool:
+    """Whether some text may be a template: else there is none that could not be read."""
+    if isinstance(value, str):
+        return "{" in value
+    if isinstance(value, Mapping):
+        return any(map(_has_braces, value.values()))
+    return isinstance(value, list | tuple) and any(map(_has_braces, value))
 
 
 class _Teller:
@@ -119,10 +132,11 @@ class _Teller:
         while (catalog := self._given.get()) is not None:
             count = 0
             for xid, doubt in self._doubts.of(catalog):
+                time.sleep(_BREATH)
                 if self._over:
                     return
-                count += 1
-                if count <= SHOWN:
+                count += bool(doubt)
+                if doubt and count <= SHOWN:
                     self._tell(f"{xid}: {doubt}")
             if count > SHOWN and not self._over:
                 self._tell(f"and {count - SHOWN:,} more such definitions {_ADVICE}")
