@@ -14,7 +14,7 @@ from heraldry.dialects.load import load_bytes
 from heraldry.messages.lint import check
 from heraldry.model.catalog import Catalog
 from heraldry.pipeline.landing.catalog_watch import CatalogWatch
-from heraldry.pipeline.landing.doubts import Doubts, doubts_told
+from heraldry.pipeline.landing.doubts import LOOKED_AT, Doubts, doubts_told
 
 ORDERS = "/messagegroups/orders/messages"
 RAW = "its schema does not compile: payloads land raw, unchecked (heraldry check)"
@@ -155,7 +155,7 @@ def test_every_catalog_is_told_of() -> None:
     ("count", "last"),
     [
         pytest.param(5, f"{ORDERS}/m4: {RAW}", id="five"),
-        pytest.param(1_205, "and 1,200 more such definitions (heraldry check)", id="many"),
+        pytest.param(405, "and 400 more such definitions (heraldry check)", id="many"),
     ],
 )
 def test_a_few_definitions_have_a_line_of_their_own(count: int, last: str) -> None:
@@ -163,6 +163,14 @@ def test_a_few_definitions_have_a_line_of_their_own(count: int, last: str) -> No
     assert told[:5] == [f"{ORDERS}/m{n}: {RAW}" for n in range(5)]
     assert len(told) == min(count, 6)
     assert told[-1] == last
+
+
+def test_more_than_can_be_looked_at_are_told_of_once() -> None:
+    many = {f"m{n}": message(dataschema=BAD) for n in range(LOOKED_AT + 1)}
+    first, second = catalog(**many), catalog(**many, last=message())
+    told = told_of(first, second)
+    assert told == [f"of {LOOKED_AT + 1:,} definitions none was looked at: heraldry check does"]
+    assert told_of(first, only=[f"{ORDERS}/m7"]) == [f"{ORDERS}/m7: {RAW}"]
 
 
 def test_a_catalog_that_is_refused_is_not_told_of() -> None:

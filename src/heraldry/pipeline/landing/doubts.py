@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 5
 """So many definitions have a line of their own."""
+LOOKED_AT: Final = 500
+"""Of more definitions none is looked at: compiling thousands costs more than landing a batch."""
 
 _PATIENCE = 2.0
 _BREATH = 0.0001
@@ -55,13 +57,15 @@ class Doubts:
         self._only = frozenset(only)
         self._known: dict[str, tuple[tuple[Any, ...], str]] = {}
 
+    def wanted(self, catalog: Catalog) -> dict[str, Xid]:
+        """The definitions in question, by their names."""
+        named = {str(xid): xid for xid in definitions(catalog)}
+        return {name: xid for name, xid in named.items() if not self._only or name in self._only}
+
     def of(self, catalog: Catalog) -> Iterator[tuple[str, str]]:
         """Each definition with why it is doubtful, or nothing; to be asked to the end."""
         before, self._known = self._known, {}
-        for xid in definitions(catalog):
-            name = str(xid)
-            if self._only and name not in self._only:
-                continue
+        for name, xid in self.wanted(catalog).items():
             stated = _stated(catalog, xid)
             was = before.get(name)
             doubt = was[1] if was and was[0] == stated else _doubt(catalog, *stated)
@@ -109,10 +113,7 @@ def _has_braces(value: object) -> bool:
 
 
 class _Teller:
-    """Tells the doubts of the catalogs it is given, in a thread of its own.
-
-    Thousands of schemas take seconds, which Spark takes to start anyway, and no batch waits.
-    """
+    """Tells the doubts of the catalogs it is given, in a thread of its own: no batch waits."""
 
     def __init__(self, only: Collection[str], tell: Callable[[str], object]) -> None:
         self._doubts, self._tell = Doubts(only), tell
@@ -129,7 +130,13 @@ class _Teller:
         self._over = True
 
     def _run(self) -> None:
+        many = 0
         while (catalog := self._given.get()) is not None:
+            before, many = many, len(self._doubts.wanted(catalog))
+            if many > LOOKED_AT:
+                if before <= LOOKED_AT:
+                    self._tell(f"of {many:,} definitions none was looked at: heraldry check does")
+                continue
             count = 0
             for xid, doubt in self._doubts.of(catalog):
                 time.sleep(_BREATH)
