@@ -7,12 +7,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _SECONDS = 30.0
+
+_NOT_OURS = (None, signal.SIG_IGN)
+"""What stands for a handler that is not Python's, and for a signal that is ignored."""
 
 
 @contextmanager
@@ -51,14 +54,15 @@ def hold_signals(
     def note(number: int, frame: FrameType | None) -> None:
         came.append(number)
         noted.set()
-        if number == signal.SIGINT:  # whoever insists is not kept waiting
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Whoever insists is not kept waiting.
+        signal.signal(number, insisting[number])
         heard(frame)
 
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, note)
+    before = {one: handler for one, handler in before.items() if handler not in _NOT_OURS}
+    insisting: dict[int, Any] = {**before, signal.SIGINT: signal.default_int_handler}
+    for number in before:
+        signal.signal(number, note)
     try:
         yield noted
     finally:
