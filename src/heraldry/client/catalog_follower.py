@@ -67,7 +67,9 @@ class _Files:
 
     def _refuse_passed_over(self, names: set[str]) -> None:
         for name, _ in self.documents:
-            if name not in names and Path(name).exists():
+            # An exported folder is one document, and may give way to files in it.
+            below = any(Path(name) in Path(one).parents for one in names)
+            if name not in names and not below and Path(name).exists():
                 reason = (
                     "it held a part of the catalog and holds none now; remove it if that is meant"
                 )

@@ -135,8 +135,8 @@ def _value(file: Path, limits: Limits, *, chosen: bool) -> Any:
         return read_folder(file, limits)
     data, name = _content(file, limits), str(file)
     named = any(suffix.lower() in _NAMED for suffix in file.suffixes[-2:])
-    if not chosen and not data.strip():
-        # Whatever it is to hold is still to be written.
+    if named and not chosen and not data.strip():
+        # What it is to hold is still to be written.
         raise DocumentError(name, "", "the file is empty")
     try:
         document = parse_document(data, name, limits)

@@ -15,6 +15,7 @@ import pytest
 from heraldry.client.catalog_follower import CatalogFollower, Look
 from heraldry.client.registry import Patience
 from heraldry.client.registry_catalog import Catalogs
+from heraldry.dialects.folder_writing import ResourceShape, write_folder
 from heraldry.dialects.load import load, load_bytes
 from heraldry.errors import HeraldryError, PipelineError, UsageError, WarehouseError
 from heraldry.model.catalog import Catalog
@@ -356,6 +357,25 @@ def test_a_part_of_the_catalog_that_is_written_anew_counts_as_away(
     assert follow.look().away
     file.unlink()
     assert names(follow.look().catalog) == [PLACED]
+
+
+def test_an_exported_folder_may_give_way_to_files_in_it(folder: Path) -> None:
+    """It is one document by the name of the folder, which is still there."""
+    exported = folder / "exported"
+    shapes = {"messagegroups": {"messages": ResourceShape(singular="message", has_document=False)}}
+    group = {"messagegroupid": "g", "messages": {}}
+    write_folder({"specversion": "1.0-rc2", "messagegroups": {"g": group}}, shapes, exported)
+    follow = follower(folder)
+    first = follow.look().catalog
+    assert first is not None
+    assert "g" in first.groups["messagegroups"]
+    shutil.rmtree(exported)
+    exported.mkdir()
+    document = {"specversion": "1.0-rc2", "messagegroups": {"h": group | {"messagegroupid": "h"}}}
+    (exported / "a.json").write_text(json.dumps(document))
+    second = follow.look().catalog
+    assert second is not None
+    assert "h" in second.groups["messagegroups"]
 
 
 def test_a_new_file_that_is_half_written_takes_nothing_away(folder: Path) -> None:
