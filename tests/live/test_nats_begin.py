@@ -88,6 +88,9 @@ def test_another_start_counts_until_a_batch_is_planned(
     if planned:
         (tmp_path / "cp/offsets").mkdir()
         (tmp_path / "cp/offsets/0").touch()
+    if kept is not None:  # who gives no start goes on
+        silent = JetStreamReader(source(url(nats, stream))._place)
+        assert silent.initialOffset()["sequence"] == 10
     corrected = source(url(nats, stream), starting="earliest")
     with corrected.open(heard.append):
         assert JetStreamReader(corrected._place).initialOffset()["sequence"] == sequence

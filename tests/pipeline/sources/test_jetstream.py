@@ -24,6 +24,7 @@ def place(*, goes_on: bool = False, starting: str = "earliest", checkpoint: str 
         stream="A",
         subject=None,
         starting=starting,
+        asked=True,
         goes_on=goes_on,
         limit=100,
         parts=1,

@@ -82,13 +82,17 @@ _PARTS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """All that a worker must know; ``credentials`` travel with it, and show in nothing."""
+    """All that a worker must know; ``credentials`` travel with it, and show in nothing.
+
+    ``asked`` says whether ``starting`` was, or is what goes without saying.
+    """
 
     endpoint: Endpoint
     credentials: Credentials = field(repr=False)
     stream: str
     subject: str | None
     starting: str
+    asked: bool
     goes_on: bool
     limit: int
     parts: int
@@ -126,6 +130,7 @@ class JetStreamSource:
             stream=stream or "",
             subject=None if subject == ">" else subject,
             starting=_starting(given.get("starting", "earliest")),
+            asked="starting" in given,
             goes_on=goes_on(given),
             limit=settings.max_per_batch or _PER_BATCH,
             parts=whole_option(given, "partitions", 1, 10_000) or _PARTS,
@@ -231,8 +236,8 @@ class JetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         Where it was told to start elsewhere, that counts until a batch is planned.
         """
         begin = StreamBegin(self._place.checkpoint)
-        starting = begin.starting()
-        if starting not in (None, self._place.starting) and not begin.is_planned():
+        other = begin.starting() not in (None, self._place.starting)
+        if other and self._place.asked and not begin.is_planned():
             begin.forget()
         return begin.offset() or begin.keep(self._place.starting, self._starting())
 
