@@ -27,9 +27,10 @@ _NAMES = (
 
 def below(folder: str) -> Iterator[str]:
     """The files below a folder of this machine, by their paths there."""
+    start = len(os.path.join(folder, ""))
     for place, _, names in os.walk(folder, followlinks=True):
         for name in names:
-            yield Path(place, name).relative_to(folder).as_posix()
+            yield os.path.join(place, name)[start:]
 
 
 def tell_left_alone(paths: Iterable[str], tell: Tell) -> None:
@@ -57,14 +58,15 @@ class EmptyFiles:
 
     def __init__(self, folder: str, tell: Tell) -> None:
         self._folder, self._tell = folder, tell
-        self._told: set[str] = set()
+        self._known: set[str] = set()
 
     def look(self) -> None:
-        """Tell of those that are new; before every batch."""
+        """Tell of those that are new; before every batch, so that no file is asked for twice."""
         since = time.time() - _SETTLED
         found = (path for path in islice(below(self._folder), _MOST) if is_read(path))
-        new = [one for one in found if one not in self._told and self._is_empty(one, since)]
-        self._told.update(new)
+        fresh = [one for one in found if one not in self._known]
+        self._known.update(fresh)
+        new = [one for one in fresh if self._is_empty(one, since)]
         if new:
             single = len(new) == 1
             what = f"{new[0]} is" if single else f"{len(new):,} files are"

@@ -58,9 +58,9 @@ def hold_signals(
         signal.signal(number, insisting[number])
         heard(frame)
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    before = {one: handler for one, handler in before.items() if handler not in _NOT_OURS}
-    insisting: dict[int, Any] = {**before, signal.SIGINT: signal.default_int_handler}
+    found = ((number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT))
+    before: dict[int, Any] = {one: handler for one, handler in found if handler not in _NOT_OURS}
+    insisting = before | {signal.SIGINT: signal.default_int_handler}
     for number in before:
         signal.signal(number, note)
     try:
