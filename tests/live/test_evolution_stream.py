@@ -84,6 +84,7 @@ class Site:
         finally:
             if job.poll() is None:
                 os.killpg(job.pid, signal.SIGKILL)
+                job.wait()
 
     def put(self, name: str, path: Path, content: bytes) -> None:
         draft = path.parent / f".{name}"
@@ -109,7 +110,7 @@ class Site:
             time.sleep(0.1)
 
     def landed(self) -> set[str]:
-        if not (self.orders / "_delta_log").exists():
+        if not list((self.orders / "_delta_log").glob("*.json")):
             return set()
         return set(DeltaTable(self.orders).to_pyarrow_table(columns=["id"])["id"].to_pylist())
 

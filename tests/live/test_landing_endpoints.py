@@ -64,7 +64,6 @@ def catalog_at(folder: Path, address: str) -> Path:
     own = document["endpoints"]
     own["shop-amqp"]["protocoloptions"]["node"] = "/queue/landed"
     own["shop-kafka"]["protocoloptions"]["topic"] = "landed"
-    own["shop-mqtt"]["protocoloptions"] |= {"topic": "landed/{shop}", "topicfilter": "#"}
     file = folder / "shop.xreg.json"
     file.write_text(json.dumps(document))
     return file
