@@ -163,7 +163,10 @@ def spoken_to(process: psutil.Process, log: Path) -> bool:
 def test_a_signal_while_spark_starts_leaves_nothing(
     tmp_path: Path, number: signal.Signals, code: int, moment: Moment, after: float
 ) -> None:
-    """Whenever it comes: no Java lives on, and nobody has to read how Python and Java talk."""
+    """Whenever it comes: no Java lives on, and nobody has to read how Python and Java talk.
+
+    A stream that has begun by then, on a quick machine, ends in order.
+    """
     (tmp_path / "in").mkdir()
     catalog, log = tmp_path / "catalog.json", tmp_path / "log"
     catalog.write_bytes(WIDE)
@@ -179,7 +182,7 @@ def test_a_signal_while_spark_starts_leaves_nothing(
         time.sleep(after)
         family += process.children(recursive=True)
         job.send_signal(number)
-        assert job.wait(30) == code, log.read_text()
+        assert job.wait(30) in (code, 0), log.read_text()
         wait_until_over(family, 15)
         assert not [one for one in family if one.is_running() and one.status() != "zombie"]
     finally:
