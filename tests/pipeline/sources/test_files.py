@@ -345,18 +345,6 @@ ODD = "in pút #1%41+a:b"
 """What an address could take for something else; but for a pattern, which is refused."""
 
 
-@pytest.fixture
-def elsewhere(spark: SparkSession) -> Iterator[SparkSession]:
-    """A cluster where a bare path is on another file system, which is away."""
-    jvm = spark.sparkContext._jsc
-    assert jvm is not None
-    configuration = jvm.hadoopConfiguration()
-    before = configuration.get("fs.defaultFS")
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:1")
-    yield spark
-    configuration.set("fs.defaultFS", before)
-
-
 @pytest.mark.parametrize("name", ["plain", ODD], ids=["plain", "odd"])
 def test_a_folder_is_on_this_machine_whatever_a_cluster_has(
     elsewhere: SparkSession, tmp_path: Path, name: str

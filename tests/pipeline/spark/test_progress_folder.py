@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,18 +125,6 @@ def test_a_store_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     put(tmp_path, "metadata", "offsets/0")
     with pytest.raises(PipelineError, match=r"while it kept its progress in .*store"):
         progress.keep()
-
-
-@pytest.fixture
-def elsewhere(spark: SparkSession) -> Iterator[SparkSession]:
-    """A cluster where a bare path is on another file system, which is away."""
-    jvm = spark.sparkContext._jsc
-    assert jvm is not None
-    configuration = jvm.hadoopConfiguration()
-    before = configuration.get("fs.defaultFS")
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:1")
-    yield spark
-    configuration.set("fs.defaultFS", before)
 
 
 @pytest.mark.parametrize("name", ["plain", "my läke #1?"], ids=["plain", "odd"])
