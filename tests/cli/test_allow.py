@@ -89,6 +89,28 @@ def test_a_worker_of_a_landing_job_fetches_nothing(registry: Registry, file: str
     assert len(registry.paths) == 1
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("land", "--from", "files:{}", "--to", "{}/lake"), id="land"),
+        pytest.param(("replay", "--warehouse", "{}/lake"), id="replay"),
+        pytest.param(("publish", "--endpoint", "e", "m"), id="publish"),
+        pytest.param(("consume", "--endpoint", "e"), id="consume"),
+    ],
+)
+def test_nothing_is_judged_for_good_while_a_base_is_away(
+    registry: Registry, file: str, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    registry.serve("/messagegroups/g/messages/b", {}, 503)
+    command = [part.format(tmp_path) for part in arguments]
+    result = CliRunner().invoke(main, [*command, "--catalog", file, "--allow", registry.url])
+    assert result.exit_code == 2, result.output
+    assert "/g/messages/b: a base message that cannot be had: its server answers 503" in (
+        result.stderr
+    )
+    assert not (tmp_path / "lake" / "_batches").exists()
+
+
 def test_an_address_that_is_none_is_a_usage_error(file: str) -> None:
     result = CliRunner().invoke(main, ["check", file, "--allow", "example.com"])
     assert result.exit_code == 2

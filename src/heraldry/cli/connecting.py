@@ -41,7 +41,7 @@ def open_endpoint(
     given: tuple[str, ...],
 ) -> tuple[MessageEndpoint, dict[str, Any]]:
     """The endpoint at work, and what its producer or consumer is opened with."""
-    opened = open_catalog(catalog, allow).endpoint(endpoint)
+    opened = open_catalog(catalog, allow, whole=True).endpoint(endpoint)
     return opened, {"address": address, "values": dict(map(pair, given))}
 
 

@@ -47,9 +47,16 @@ def catalogs() -> Catalogs:
     )
 
 
-def open_catalog(paths: Sequence[str], allow: tuple[str, ...]) -> MessageCatalog:
-    """The catalog of some paths and addresses, with the base messages that may be fetched."""
+def open_catalog(
+    paths: Sequence[str], allow: tuple[str, ...], *, whole: bool = False
+) -> MessageCatalog:
+    """The catalog of some paths and addresses, with the base messages that may be fetched.
+
+    With ``whole``, a server of theirs that is away is an error.
+    """
     from heraldry.client.resolver import Resolver
     from heraldry.messages.catalog import MessageCatalog
 
-    return MessageCatalog(Resolver(allow=allow).resolve(catalogs().load(*paths)))
+    resolver = Resolver(allow=allow)
+    resolve = resolver.resolve_all if whole else resolver.resolve
+    return MessageCatalog(resolve(catalogs().load(*paths)))

@@ -109,7 +109,7 @@ def command(
         repeats=repeats,
         dry_run=dry_run,
     )
-    report = replay(open_catalog(catalog, allow).catalog, settings, on_event=progress)
+    report = replay(open_catalog(catalog, allow, whole=True).catalog, settings, on_event=progress)
     if output == "json":
         write_json(as_json(report, dry_run=dry_run))
     else:

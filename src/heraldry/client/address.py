@@ -27,9 +27,13 @@ _FORBIDDEN = re.compile(r"%(?:2F|5C|25|[01][0-9A-F]|7F|C[01])|(?:^|/)\.{1,2}(?:;
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Why something was not fetched; never an error (M17)."""
+    """Why something was not fetched; never an error (M17).
+
+    ``away`` where it is no answer at all: another time it may be there.
+    """
 
     reason: str
+    away: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -207,7 +207,7 @@ class CatalogFollower:
 
     def _merged(self) -> Catalog:
         documents = [one for place in self._places for one in place.documents]
-        return self._resolver.resolve(merge(documents))
+        return self._resolver.resolve_all(merge(documents))
 
 
 def _stamps(path: Path) -> Iterator[tuple[object, ...]]:

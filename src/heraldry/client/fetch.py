@@ -25,6 +25,7 @@ _HEADERS = {
     "User-Agent": "heraldry",
 }
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_LATER = frozenset((408, 425, 429))
 _HOPS = 5
 NOT_ALLOWED = "its address is not on the allow-list"
 
@@ -82,7 +83,7 @@ class Fetcher:
         from httpx2 import InvalidURL, TransportError
 
         if address.origin in self.silent:
-            return Refused(reason="its server did not answer before")
+            return Refused(reason="its server did not answer before", away=True)
         if self.requests == self.limits.count:
             return Refused(reason=f"more than {self.limits.count} requests would be needed")
         self.requests += 1
@@ -91,10 +92,12 @@ class Fetcher:
                 return await self._answer(address)
         except TimeoutError:
             self.silent.add(address.origin)
-            return Refused(reason=f"it took longer than {self.limits.seconds:g} seconds")
+            told = f"it took longer than {self.limits.seconds:g} seconds"
+            return Refused(reason=told, away=True)
         except (TransportError, InvalidURL, UnicodeError) as error:  # also: no name of a host
             self.silent.add(address.origin)
-            return Refused(reason=f"its server gives no answer: {str(error) or 'it hung up'}")
+            told = f"its server gives no answer: {str(error) or 'it hung up'}"
+            return Refused(reason=told, away=True)
 
     async def _answer(self, address: Address) -> Fetched | Address | Refused:
         """One request: the document, the address it is redirected to, or a reason."""
@@ -106,7 +109,8 @@ class Fetcher:
             if response.status_code in _REDIRECTS:
                 return parse(urljoin(str(address), response.headers.get("Location", "")))
             if response.status_code != 200:
-                return Refused(reason=f"its server answers {response.status_code}")
+                away = response.status_code >= 500 or response.status_code in _LATER
+                return Refused(reason=f"its server answers {response.status_code}", away=away)
             if response.headers.get("Content-Encoding", "identity").lower() != "identity":
                 return Refused(reason="its server compresses it, which was not asked for")
             return await self._body(address, response)

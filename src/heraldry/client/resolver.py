@@ -15,6 +15,7 @@ from heraldry.client.address import Address, AllowList, Refused, parse
 from heraldry.client.base_message import Document, base_message, read_document
 from heraldry.client.fetch import NOT_ALLOWED, Fetcher, FetchLimits, open_fetcher
 from heraldry.dialects.limits import Limits
+from heraldry.errors import TransportError
 from heraldry.model.catalog import Catalog, External
 from heraldry.model.inherit import external_bases
 from heraldry.model.rules_values import is_absolute
@@ -42,6 +43,17 @@ class Resolver:
         if not self.allow or not wanted:
             return catalog
         return replace(catalog, external=run(self._fetch(wanted)))
+
+    def resolve_all(self, catalog: Catalog) -> Catalog:
+        """The same for those who judge for good; TransportError where a server is away.
+
+        Without its base a definition accepts other messages: what lands by it would stay.
+        """
+        whole = self.resolve(catalog)
+        for uri, external in whole.external.items():
+            if external.away:
+                raise TransportError(uri, f"a base message that cannot be had: {external.reason}")
+        return whole
 
     async def _fetch(self, wanted: Iterable[str]) -> dict[str, External]:
         async with open_fetcher(AllowList.of(self.allow), self.limits) as fetcher:
@@ -81,7 +93,7 @@ class _Walk:
             return External(reason=f"the chain is longer than {self.limits.depth} messages")
         document = await self._document(address.document)
         if isinstance(document, Refused):
-            return External(reason=document.reason)
+            return External(reason=document.reason, away=document.away)
         message = base_message(document, address.fragment, self._limits)
         if isinstance(message, Refused):
             return External(reason=message.reason)

@@ -14,11 +14,13 @@ from heraldry.model.xid import Xid
 class External:
     """A base message of another catalog as it was fetched, or the reason why not (M15, M17).
 
-    Its references are absolute: what is relative means the catalog it came from.
+    Its references are absolute: what is relative means the catalog it came from. ``away`` where
+    nobody answered for it: another time it may be there.
     """
 
     attributes: Attributes | None = None
     reason: str = ""
+    away: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

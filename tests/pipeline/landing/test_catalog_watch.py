@@ -458,6 +458,50 @@ def test_a_refusal_is_an_error_at_the_start_and_told_later(tmp_path: Path) -> No
         again.close()
 
 
+@pytest.mark.parametrize("answer", [503, 429, None], ids=["fails", "busy", "silent"])
+def test_a_base_elsewhere_that_is_away_is_a_catalog_that_is_away(
+    tmp_path: Path, answer: int | None
+) -> None:
+    """Half a definition would accept messages of others, and make letters of its own."""
+    told: list[str] = []
+    path, place = "/messagegroups/g/messages/b", tmp_path / "c.xreg.json"
+
+    def write(base: str, about: str) -> None:
+        messages = {"m": {"messageid": "m", "description": about, "basemessage": base}}
+        group = {"messagegroupid": "orders", "messages": messages}
+        place.write_text(json.dumps({"messagegroups": {"orders": group}}))
+
+    with running() as registry:
+        write(registry.message("b", protocol="NATS"), "the first")
+        follow = CatalogFollower(Catalogs(), [place], (registry.url,))
+        watch = CatalogWatch(follow.look, 60.0, every=0.0, tell=told.append, clock=lambda: 0.0)
+        first = watch.current()
+        if answer is None:
+            registry.pages[path] = lambda request: request.connection.close()
+        else:
+            registry.serve(path, {}, answer)
+        write(registry.url + path, "the second, longer")
+        assert watch.current().digest == first.digest
+        assert watch.current().stale_since is not None
+        with pytest.raises(HeraldryError, match="a base message that cannot be had"):
+            CatalogFollower(Catalogs(), [place], (registry.url,)).look()
+        registry.message("b", protocol="NATS")
+        second = watch.current()
+        assert second.stale_since is None
+        assert [one.attributes["description"] for one in second.catalog.resources("messages")] == [
+            "the second, longer"
+        ]
+        registry.serve(path, {}, 404)  # an answer
+        write(registry.url + path, "the third, longest of them")
+        assert watch.current().stale_since is None
+    assert [line.split(":")[0].split(" after")[0] for line in told] == [
+        "the last catalog goes on for up to 60 s",
+        "the catalog changed",
+        "the catalog is back",
+        "the catalog changed",
+    ]
+
+
 @pytest.mark.slow
 def test_a_real_registry_changes_dies_and_returns(tmp_path: Path) -> None:
     base = tmp_path / "registry"
