@@ -36,6 +36,8 @@ from tests.suites.processes import wait_until_over
 
 MESSAGES = 50_000
 SLICES = 8
+AGAIN = 47
+"""One message in so many comes twice: no multiple of ten, so that every kind is among them."""
 START = 240.0
 """A job that has not landed anything after so many seconds has failed."""
 TOKEN = re.compile(r"m-[0-9]+")
@@ -117,6 +119,10 @@ class Landing:
         found: list[int | None] = batches(Storage.open(str(self.lake)))["lag"].to_pylist()
         return found
 
+    def repeated(self) -> int:
+        """How many messages all runs together took for ones that had come before."""
+        return sum(batches(Storage.open(str(self.lake)))["repeated"].to_pylist())
+
     def found(self) -> Counter[str]:
         """How often each token stands in a table or a dead letter."""
         seen: Counter[str] = Counter()
@@ -153,18 +159,28 @@ def _one(token: str, placed: Message, cancelled: Message) -> Message:
 
 
 class Feeder(threading.Thread):
-    """Sends messages in slices at random times; ``sent`` are the tokens that the server has."""
+    """Sends messages in slices at random times.
 
-    def __init__(self, feed: Feed, messages: Sequence[Message], chance: random.Random) -> None:
+    With ``twice``, some of each slice are sent once more with the next one; so many is ``again``.
+    """
+
+    def __init__(
+        self, feed: Feed, messages: Sequence[Message], chance: random.Random, *, twice: bool
+    ) -> None:
         super().__init__(daemon=True)
-        self._feed, self._messages, self._chance = feed, messages, chance
+        self._feed, self._messages, self._chance, self._twice = feed, messages, chance, twice
         self._failure: Exception | None = None
+        self.again = 0
 
     def run(self) -> None:
         size = -(-len(self._messages) // SLICES)
+        again: list[Message] = []
         try:
             for begin in range(0, len(self._messages), size):
-                self._feed(self._messages[begin : begin + size])
+                part = self._messages[begin : begin + size]
+                self._feed([*part, *again])
+                self.again += len(again)
+                again = [*part[::AGAIN]] if self._twice else []
                 time.sleep(self._chance.uniform(0, 3))
         except Exception as error:  # noqa: BLE001 - raised where it is waited for
             self._failure = error
@@ -183,20 +199,23 @@ def killed_landings(
     *,
     kills: int = 3,
     messages: int = MESSAGES,
+    twice: bool = False,
     seed: int | None = None,
 ) -> dict[str, Any]:
     """Feed messages, kill the job so often, land the rest: the tokens are all there, each once.
 
-    What is returned is the report of the last run. ``seed`` repeats the moments of a failure.
+    One kill in three hits a job that is still starting. With ``twice``, for a source that may
+    repeat, some messages are sent twice. What is returned is the report of the last run.
+    ``seed`` repeats the moments of a failure.
     """
     # so small that there is a batch to wait for before every kill
     landing = replace(landing, per_batch=min(landing.per_batch, messages // (3 * kills)))
     seed = random.randrange(10**6) if seed is None else seed
     chance = random.Random(seed)
-    feeder = Feeder(feed, shop_messages(messages), random.Random(seed))
+    feeder = Feeder(feed, shop_messages(messages), random.Random(seed), twice=twice)
     feeder.start()
     for number in range(kills):
-        kill(landing, chance, early=number % 4 == 3)
+        kill(landing, chance, early=number % 3 == 1)
     sent = feeder.finish()
     report = landing.drain()
     assert report["read"] == report["landed"] + report["dead"] + report.get("repeated", 0)
@@ -204,6 +223,8 @@ def killed_landings(
     lost, doubled = sent - found, found - sent
     told = f"seed {seed}: lost {len(lost)} {[*lost][:5]}, doubled {len(doubled)} {[*doubled][:5]}"
     assert not lost + doubled, told
+    assert landing.repeated() >= feeder.again, f"seed {seed}: {feeder.again} came twice"
+    assert bool(feeder.again) == twice
     return report
 
 

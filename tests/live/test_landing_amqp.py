@@ -109,7 +109,7 @@ def check_kills(rabbitmq: Server, folder: Path, kills: int) -> None:
 
     feed([])  # makes the queue
     landing = Landing(folder=folder, source=f"{rabbitmq.address}/{node}")
-    killed_landings(landing, feed, kills=kills)
+    killed_landings(landing, feed, kills=kills, twice=True)
 
 
 def test_a_job_that_is_killed_lands_every_message_once(rabbitmq: Server, tmp_path):

@@ -224,7 +224,7 @@ def check_kills(mosquitto: Mosquitto, folder: Path, kills: int) -> None:
     def feed(messages: Sequence[Message]) -> None:
         send(mosquitto.address, topic, messages)
 
-    killed_landings(landing, feed, kills=kills)
+    killed_landings(landing, feed, kills=kills, twice=True)
 
 
 def test_a_job_that_is_killed_lands_every_message_once(mosquitto: Mosquitto, tmp_path):

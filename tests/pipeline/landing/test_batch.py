@@ -21,6 +21,7 @@ from heraldry.pipeline.lake.tables import tables
 from heraldry.pipeline.landing.batch import BatchLander
 from heraldry.pipeline.landing.breaker import Breaker
 from heraldry.pipeline.landing.catalog_watch import CatalogWatch, fixed
+from heraldry.pipeline.landing.lander import Lander
 from heraldry.pipeline.landing.report import BatchReport
 from heraldry.pipeline.maintain import Upkeep, maintain
 from heraldry.pipeline.settings import LandSettings
@@ -183,6 +184,20 @@ def test_a_batch_that_is_refused_makes_no_tables(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="would be dead letters"):
         job.land([*orders(1), *[b"garbage"] * 200])
     assert not (tmp_path / PATH / "_delta_log").exists()
+
+
+def test_a_batch_whose_lines_are_not_all_in_its_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What judging would lose by a defect of ours is still in the source, and stays to be read."""
+    job, lines = Job(tmp_path, "job"), [*orders(1), b"garbage"]
+    with monkeypatch.context() as losing:
+        losing.setattr(Lander, "_by_judge", lambda *_: None)
+        with pytest.raises(PipelineError, match="files hold 1 of 2 messages; nothing was commit"):
+            job.land(lines)
+    assert job.lander.ledger.last is None
+    assert not (tmp_path / PATH / "_delta_log").exists()
+    assert job.land(lines).read == 2
 
 
 def test_killed_between_making_tables_and_deciding(

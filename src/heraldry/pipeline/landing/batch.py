@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from heraldry.errors import PipelineError
 from heraldry.pipeline.identities.once import Once, keep_once
 from heraldry.pipeline.lake.commits import Committer
 from heraldry.pipeline.lake.fitting import TableFits, fit_tables
@@ -78,12 +79,15 @@ class BatchLander:
         watched = self.watch.current()
         order = self._order(watched, batch)
         judged = self._few(rows).mapInArrow(land_partition(order, self.source.reader()), SCHEMA)
-        written = [row.asDict() for row in judged.collect()]
+        told = [row.asDict() for row in judged.collect()]
+        written = [row for row in told if row["path"]]
         # A replay of this job's letters may not decide in between.
         with nullcontext() if self.window is None else self.ledger.deciding():
             once = self._once(batch, written)
             manifest = self._manifest(watched, batch, written, once, time.monotonic() - started)
-            self.breaker.check(report_of(manifest))
+            report = report_of(manifest)
+            check_sum(report, sum(row["rows"] for row in told if not row["path"]))
+            self.breaker.check(report)
             known = self.fit(watched).tables
             if decide(self.committer, self.ledger, manifest, known):
                 return manifest
@@ -162,6 +166,13 @@ class BatchLander:
                     self._told.add(one)
                     self.tell(one)
         return fits
+
+
+def check_sum(report: BatchReport, given: int) -> None:
+    """One in, one out: PipelineError for a batch whose lines are not all in its files, once."""
+    if report.read != given:
+        reason = f"its files hold {report.read:,} of {given:,} messages; nothing was committed"
+        raise PipelineError(f"landed batch {report.batch}", reason)
 
 
 def _file(row: dict[str, Any]) -> ManifestFile:

@@ -61,6 +61,8 @@ RESULT = pa.schema(
 ``newest`` is in microseconds since 1970: Spark would make a local time of an instant, and the first
 and the last days of the calendar have none in some zones. ``definition`` is that of its rows, where
 the table is named after another one.
+
+A row without a path is no file: its ``rows`` are the lines that a partition was given.
 """
 
 

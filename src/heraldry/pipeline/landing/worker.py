@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from heraldry.pipeline.landing.lander import Lander, WorkOrder
+from heraldry.pipeline.landing.lander import RESULT, Lander, WorkOrder
 from heraldry.pipeline.sources.lines import Lines
 from heraldry.pipeline.sources.source import LineReader, ReaderFactory
 
@@ -29,20 +29,34 @@ def land_partition(
         lander = Lander(order)
         reader = opened()
         held: list[pa.RecordBatch] = []
-        size = 0
+        size = given = 0
+
+        def take() -> pa.RecordBatch | None:
+            nonlocal given
+            lines = _read(reader, held)
+            given += len(lines.values)
+            return lander.take(lines)
+
         with _uncollected():
             for batch in batches:
                 held.append(batch)
                 size += batch.nbytes
                 if size >= lander.appetite:
-                    if (written := lander.take(_read(reader, held))) is not None:
+                    if (written := take()) is not None:
                         yield written
                     size = 0
-            if held and (written := lander.take(_read(reader, held))) is not None:
+            if held and (written := take()) is not None:
                 yield written
             yield lander.finish()
+            yield _count(given)
 
     return run
+
+
+def _count(lines: int) -> pa.RecordBatch:
+    """How many lines there were: what the files hold must add up to that."""
+    row = {name: [None] for name in RESULT.names} | {"path": [""], "rows": [lines]}
+    return pa.RecordBatch.from_pydict(row, schema=RESULT)
 
 
 def _read(reader: LineReader, batches: list[pa.RecordBatch]) -> Lines:
