@@ -213,7 +213,7 @@ class LandJob:
             batch = partial(self._batch, progress)
             query = start_query(rows, batch, progress.location, self._settings)
         except NOT_STARTED as error:
-            return failure_of(error, "opened its source")
+            return failure_of(error, "opened its source", self._source.packages)
         with stop_on_signal(query) as told:
             try:
                 self._watch(spark, query, progress)

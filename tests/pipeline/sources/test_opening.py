@@ -23,6 +23,7 @@ from heraldry.pipeline.sources.opening import is_jetstream, open_source, source_
 from heraldry.pipeline.sources.opening_options import goes_on
 from heraldry.pipeline.sources.raw_log import RawLogSource
 from heraldry.pipeline.sources.source import Source
+from heraldry.pipeline.watching.lineage_events import places
 from tests.conftest import ROOT
 
 SHOP = load_bytes((ROOT / "examples" / "shop" / "shop.xreg.json").read_bytes(), "shop")
@@ -221,7 +222,14 @@ def test_placeholders_are_filled_and_not_seen_as_options(tmp_path: Path) -> None
     source = opened("endpoint:shop-kafka", tmp_path, catalog, shop="lisbon", starting="latest")
     assert source.name.endswith("/orders-lisbon")
     some = opened("endpoint:shop-kafka", tmp_path, catalog)
-    assert some.name.endswith("/orders-.+")
+    assert isinstance(some, KafkaSource)
+    assert some._options["subscribePattern"] == "orders-.+"
+    assert some.name.endswith("/orders-{shop}")
+    document["endpoints"]["shop-kafka"]["protocoloptions"] |= {"topic": "a, b", "partition": 3}
+    both = opened("endpoint:shop-kafka", tmp_path, load_bytes(json.dumps(document).encode(), "s"))
+    assert isinstance(both, KafkaSource)
+    assert json.loads(both._options["assign"]) == {"a": [3], "b": [3]}
+    assert [name for _, name in places(both.name)] == ["a", "b"]
 
 
 def test_a_stream_without_a_name_and_a_subject(tmp_path: Path) -> None:

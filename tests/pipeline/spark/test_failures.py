@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from heraldry.errors import HeraldryError, PipelineError, UsageError, WarehouseError
 from heraldry.pipeline.spark.failures import failure_of
@@ -52,6 +54,18 @@ def test_what_heraldry_said_is_told_alone(
 def test_an_error_of_another_is_told_in_short(text: str, reason: str) -> None:
     found = failure_of(RuntimeError(text), "opened its source")
     assert str(found) == f"the pipeline stopped while it opened its source: {reason}"
+
+
+def test_a_connector_that_is_missing_is_named_with_what_helps(spark: SparkSession) -> None:
+    """Spark that runs already, as under spark-submit, takes no packages any more."""
+    with pytest.raises(PySparkException) as missing:
+        spark.readStream.format("kafka").load()
+    found = failure_of(missing.value, "opened its source", ["org.apache.spark:kafka:4"])
+    assert isinstance(found, UsageError)
+    assert str(found) == (
+        "Spark runs without org.apache.spark:kafka:4, which must be there before its Java starts:"
+        " give --packages to spark-submit or to the Spark Connect server"
+    )
 
 
 def test_an_error_of_heraldry_stays_what_it_is() -> None:

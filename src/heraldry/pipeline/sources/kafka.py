@@ -82,8 +82,7 @@ class KafkaSource:
         }
         self._server = f"kafka://{server(addresses(connection, PORTS)[0])}"
         self._spark: SparkSession | None = None
-        asked = next(iter(_asked(connection).values()))
-        self.name = f"{self._server}/{asked}"
+        self.name = f"{self._server}/{','.join(_topics(connection))}"
 
     def open(self, tell: Tell = unheard) -> AbstractContextManager[None]:
         """The connector holds its own connections; that there is a broker is seen first.
@@ -121,24 +120,28 @@ def _detailed(endpoint: Endpoint, given: Mapping[str, str]) -> Endpoint:
 
 def _asked(connection: Connection) -> dict[str, str]:
     """What is subscribed to: topics by name, by a pattern, or one partition of them."""
-    topics = text(connection, "topic") or addresses(connection, PORTS)[0].path
-    xid = connection.endpoint.xid
-    if not topics:
-        raise UsageError(f"{xid} names no topic", "add the option topic")
-    patterns = [_pattern(topic.strip()) for topic in topics.split(",")]
+    xid, names = connection.endpoint.xid, _topics(connection)
+    patterns = [_pattern(name) for name in names]
     if any(pattern is None for pattern in patterns):
         advice = "use letters, digits, '.', '_' and '-'"
-        raise UsageError(f"{xid}: Kafka does not allow the topic {topics!r}", advice)
+        raise UsageError(f"{xid}: Kafka does not allow the topic {','.join(names)!r}", advice)
     partition = whole(connection, "partition", 0, _LAST_PARTITION)
-    if "{" in topics:
+    if any("{" in name for name in names):
         if partition is not None:
             told = f"{xid}: a partition can be read only of a topic that is named in full"
             raise UsageError(told, "give its placeholders values: --source-option NAME=VALUE")
         return {"subscribePattern": "|".join(str(pattern) for pattern in patterns)}
-    names = [topic.strip() for topic in topics.split(",")]
     if partition is not None:
         return {"assign": json.dumps({name: [partition] for name in names})}
     return {"subscribe": ",".join(names)}
+
+
+def _topics(connection: Connection) -> list[str]:
+    """The topics by name, as the endpoint or the path of its address has them."""
+    topics = text(connection, "topic") or addresses(connection, PORTS)[0].path
+    if not topics:
+        raise UsageError(f"{connection.endpoint.xid} names no topic", "add the option topic")
+    return [topic.strip() for topic in topics.split(",")]
 
 
 def _pattern(topic: str) -> str | None:

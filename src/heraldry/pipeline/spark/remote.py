@@ -10,6 +10,7 @@ checkpoint, the server's side lands by it, and what it did is read from the ledg
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -72,7 +73,7 @@ class RemoteQuery:
             progress = spark_location(lander.ledger)
             query = start_query(rows, self._remote, progress, lander.settings)
         except PySparkException as error:
-            return not_kept(error, lander.ledger.storage)
+            return not_kept(error, lander.ledger.storage, lander.source.packages)
         with stop_on_signal(query) as told:
             failure = self._watch(query)
         self._report()
@@ -113,10 +114,10 @@ class RemoteQuery:
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
 
-def not_kept(error: Exception, checkpoint: Storage) -> HeraldryError:
+def not_kept(error: Exception, checkpoint: Storage, packages: Sequence[str] = ()) -> HeraldryError:
     """Why a query did not start; UsageError where a server has no client for the checkpoint."""
     if checkpoint.is_local or "No FileSystem for scheme" not in str(error):
-        return failure_of(error, "opened its source")
+        return failure_of(error, "opened its source", packages)
     reason = f"the Spark Connect server cannot keep its progress in {checkpoint.url}"
     advice = "give --checkpoint DIR that both sides see, or the server Hadoop's client for it"
     return UsageError(reason, advice)
