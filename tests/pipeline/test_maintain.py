@@ -114,6 +114,26 @@ def test_no_warehouse(tmp_path: Path) -> None:
         maintain(Upkeep(warehouse=str(tmp_path / "none")))
 
 
+def test_what_a_compaction_made_is_on_the_disk_before_a_file_goes(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut could take both: the new file is not there yet, the old ones no more."""
+    lake.land(5)
+    files, settle = lake.table.file_uris(), Storage.settle
+    there: list[tuple[int, bool]] = []
+
+    def settling(storage: Storage) -> None:
+        there.append((lake.version, all(Path(file).exists() for file in files)))
+        settle(storage)
+
+    monkeypatch.setattr(Storage, "settle", settling)
+    assert lake.kept(retention=0.0).removed == 5
+    assert there == [(5, True)]
+    assert not any(Path(file).exists() for file in files)
+    lake.maintain(dry_run=True)
+    assert len(there) == 1
+
+
 def test_small_files_become_one(lake: Lake) -> None:
     lake.land(5)
     before = lake.numbers

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, Schema
 
+from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.commits import CHECKPOINT_EVERY, Committer
@@ -123,6 +124,46 @@ def test_a_later_entry_that_a_power_cut_has_emptied(storage: Storage, tmp_path: 
         assert committer.commit(PATH, CONFIGURATION, write(storage, batch), batch) == batch + 1
     assert numbers(storage) == [0, 1, 2]
     assert pl.read_delta(storage.join(PATH))["n"].sort().to_list() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("left", [b"", b"PAR1 not whole", None], ids=["empty", "cut", "gone"])
+def test_a_checkpoint_that_a_power_cut_has_taken(
+    storage: Storage, tmp_path: Path, left: bytes | None
+) -> None:
+    """The hint replaced one that was on the disk, its checkpoint had a name of its own."""
+    committer = Committer(storage, "job")
+    for batch in range(4):
+        committer.commit(PATH, CONFIGURATION, write(storage, batch), batch)
+        opened(storage).create_checkpoint()
+    lost = tmp_path / PATH / "_delta_log" / f"{3:020d}.checkpoint.parquet"
+    lost.unlink() if left is None else lost.write_bytes(left)
+    with pytest.raises(Exception, match=r"[Cc]heckpoint|Parquet|EOF"):
+        DeltaTable(storage.join(PATH))
+    again = Committer(storage, "job")
+    assert again.commit(PATH, CONFIGURATION, write(storage, 4), 4) == 4
+    assert numbers(storage) == [0, 1, 2, 3, 4]
+    assert pl.read_delta(storage.join(PATH))["n"].sort().to_list() == [0, 1, 2, 3, 4]
+    opened(storage).create_checkpoint()
+    assert numbers(storage) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "hint", [None, b'{"version":1,"size":3}', b"\0\0"], ids=["none", "whole", "nonsense"]
+)
+def test_a_log_that_is_broken_otherwise_is_told(
+    storage: Storage, tmp_path: Path, hint: bytes | None
+) -> None:
+    committer = Committer(storage, "job")
+    for batch in range(2):
+        committer.commit(PATH, CONFIGURATION, write(storage, batch), batch)
+    opened(storage).create_checkpoint()
+    log = tmp_path / PATH / "_delta_log"
+    (log / "_last_checkpoint").unlink()
+    if hint is not None:
+        (log / "_last_checkpoint").write_bytes(hint)
+    (log / f"{2:020d}.json").write_text("nonsense\n")
+    with pytest.raises(WarehouseError, match="the Delta table cannot be read"):
+        delta.open_table(storage, PATH)
 
 
 def test_a_table_of_others_is_not_made_again(storage: Storage) -> None:

@@ -87,11 +87,16 @@ def rewrite(
 
 
 def _options(group: pq.RowGroupMetaData) -> dict[str, Any]:
-    """How a file was written: its compression, and the columns that it has a dictionary for."""
+    """How a file was written: its compression, and the columns with a dictionary or with bounds.
+
+    Numbers with a fraction have no bounds: those would not hold for NaN, and queries miss it.
+    """
     columns = [group.column(number) for number in range(group.num_columns)]
     return {
         "compression": columns[0].compression.lower(),
         "use_dictionary": [one.path_in_schema for one in columns if one.has_dictionary_page]
+        or False,
+        "write_statistics": [one.path_in_schema for one in columns if one.statistics is not None]
         or False,
     }
 

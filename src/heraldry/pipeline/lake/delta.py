@@ -24,6 +24,7 @@ from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.layout import COLUMNS_KEY, DEFINITION_KEY, NAME_KEY, SCHEMA_KEY
+from heraldry.pipeline.lake.log_hint import forget_lost_hint
 from heraldry.pipeline.lake.storage import Storage
 
 _TRIES = 5
@@ -52,6 +53,8 @@ def open_table(storage: Storage, path: str) -> DeltaTable | None:
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
+        if forget_lost_hint(storage, path):
+            return open_table(storage, path)
         # Its text goes on with a stack of Rust.
         reason = f"the Delta table cannot be read: {str(error).partition(chr(10))[0]}"
         raise WarehouseError(address, reason, "restore its _delta_log, or move it away") from error

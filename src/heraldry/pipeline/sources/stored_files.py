@@ -8,6 +8,7 @@ log, so a batch can be read again. Workers read the files by their addresses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 FORMAT = "heraldry_stored_files"
 LOG = "heraldry/files"
 """Where the log is in the checkpoint."""
+_AT_ONCE = 16
 _LARGEST = 64 * 1024 * 1024
 
 
@@ -45,11 +47,11 @@ class FileLog:
     def __init__(self, folder: Storage, kept: Storage, path: str) -> None:
         self._folder, self._kept, self._path = folder, kept, path
         self.files: list[LoggedFile] = []
-        for name in kept.names(path):
-            if not name.endswith(".json"):
-                continue  # a draft: whoever wrote it was killed, and its files are new again
-            data = kept.read(f"{path}/{name}") or b"[]"
-            self.files += msgspec.json.decode(data, type=list[LoggedFile])
+        # A draft is left out: whoever wrote it was killed, and its files are new again.
+        names = [f"{path}/{name}" for name in kept.names(path) if name.endswith(".json")]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for data in pool.map(kept.read, names):
+                self.files += msgspec.json.decode(data or b"[]", type=list[LoggedFile])
         self._seen = {file.path for file in self.files}
 
     def look(self) -> int:
