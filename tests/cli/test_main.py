@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from heraldry.cli import main
-from heraldry.cli.main import COMMANDS, _extra
+from heraldry.cli.main import COMMANDS, _extra, _failed
 
 HEAVY = ("pyspark", "pyarrow", "deltalake", "rich", "jsonschema_rs", "yaml", "heraldry.messages")
 
@@ -108,6 +108,21 @@ def test_an_error_of_the_system_is_one_line_and_exit_2(examples: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         told = subprocess.run(check, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (told.returncode, told.stderr) == (2, "heraldry: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (FileNotFoundError("/a/b"), "No such file or directory: /a/b"),
+        (FileNotFoundError(2, "gone", "/a/b"), "gone: /a/b"),
+        (FileNotFoundError(), "No such file or directory"),
+        (OSError("a sentence"), "a sentence"),
+        (PermissionError(13, "denied"), "denied"),
+    ],
+    ids=repr,
+)
+def test_an_error_of_the_system_is_more_than_a_path(error: OSError, told: str) -> None:
+    assert str(_failed(error)) == told
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from heraldry.cli import main
 from heraldry.cli.main import options_by_command
-from heraldry.cli.setting import CATALOG
+from heraldry.cli.setting import CATALOG, HOURS, SECONDS, FiniteRange
 from heraldry.cli.setting_table import PROCESS, SETTINGS
 from heraldry.cli.settings import find_config, read_config
 from heraldry.errors import UsageError
@@ -158,3 +158,46 @@ def test_our_variable_comes_before_that_of_another_tool(monkeypatch: pytest.Monk
     for name, port in (("XR_SERVER", 7), ("HERALDRY_SERVER", 9)):
         monkeypatch.setenv(name, f"127.0.0.1:{port}")
         assert f"http://127.0.0.1:{port}" in CliRunner().invoke(main, ["get"]).stderr
+
+
+FINITE = ("maintain --retention", "land --interval", "land --catalog-grace", "consume --seconds")
+
+
+@pytest.mark.parametrize("text", ["nan", "-nan", "inf", "-inf", "1e300", "-1", "x", "99999999999"])
+@pytest.mark.parametrize("option", FINITE)
+def test_a_time_is_a_finite_number(option: str, text: str) -> None:
+    command, flag = option.split()
+    result = CliRunner().invoke(main, [command, flag, text])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"Error: Invalid value for '{flag}': " in result.stderr
+
+
+def test_every_number_with_a_fraction_is_finite() -> None:
+    kinds = {
+        (command, flag): type(option.type)
+        for command, options in known().items()
+        for flag, option in options.items()
+        if isinstance(option.type, click.FloatRange | type(click.FLOAT))
+    }
+    assert {f"{command} --{flag}" for command, flag in kinds} >= set(FINITE)
+    assert set(kinds.values()) == {FiniteRange}
+
+
+def test_a_hundred_years_are_long_enough() -> None:
+    for text, most in (("876000", HOURS), ("3153600000", SECONDS)):
+        assert FiniteRange(0, most).convert(text, None, None) == most
+        with pytest.raises(click.BadParameter, match=f"is not a number up to {most:,}"):
+            FiniteRange(0, most).convert(str(most + 1), None, None)
+    assert FiniteRange(0, 1).convert("0", None, None) == 0
+    with pytest.raises(click.BadParameter):
+        FiniteRange(0, 1, min_open=True).convert("0", None, None)
+
+
+def test_a_time_in_a_file_is_a_finite_number(tmp_path: Path) -> None:
+    path = tmp_path / "heraldry.toml"
+    path.write_text("[maintain]\nretention = nan\n")
+    result = CliRunner().invoke(
+        main, ["--config", str(path), "maintain", "--warehouse", str(tmp_path)]
+    )
+    assert result.exit_code == 2
+    assert "nan is not a number up to 876,000." in result.stderr

@@ -15,12 +15,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from click.testing import CliRunner
 
+from heraldry.cli import main
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.delta import open_table, table_rows
 from heraldry.pipeline.lake.lease import Lease
 from heraldry.pipeline.lake.storage import Storage
 from tests.live.servers.moto import BUCKET, S3Server, start
+from tests.pipeline.letters.lettering import land_lines
 from tests.suites.progress_folders import MirroredFolderBehaviour
 from tests.suites.storages import StorageBehaviour
 from tests.suites.streams import WIDE, event, line
@@ -179,3 +182,37 @@ def test_a_folder_lands_with_its_progress_on_s3(storage: Storage, tmp_path: Path
     assert counts(landed(tmp_path, storage, source, **told)) == (0, 0, 0, 0)
     assert numbers(storage) == Counter(f"o{number}" for number in range(350))
     assert not any("crc" in file.path for file in state.walk(""))
+
+
+def told(*command: str) -> Any:
+    """What a command says as JSON."""
+    result = CliRunner().invoke(main, [*command, "-o", "json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_warehouse_on_s3_is_looked_after_as_a_folder_is(storage: Storage, tmp_path: Path) -> None:
+    """Letters, their replay, upkeep, status and cut, without Spark."""
+    mended = tmp_path / "catalog.json"
+    mended.write_bytes(WIDE)
+    narrow = json.loads(WIDE)
+    del narrow["messagegroups"]["shop"]["messages"]["order"]
+    for batch in range(4):
+        lines = [order(number) for number in range(batch * 10, batch * 10 + 10)]
+        known = WIDE if batch % 2 else json.dumps(narrow).encode()
+        land_lines(storage.url, known, [*lines, b"garbage"], batch=batch, source=f"f{batch}")
+    at = ("--warehouse", storage.url)
+    assert len(told("dead-letters", *at, "--rows")) == 24
+    again = ("replay", "--catalog", str(mended), *at)
+    assert told(*again, "--dry-run")["landed"] == 20
+    done = told(*again)
+    assert (done["landed"], done["refused"]) == (20, 4)
+    assert told(*again)["landed"] == 0
+    kept = told("maintain", *at, "--retention", "0")
+    (table,) = (one for one in kept["tables"] if one["table"] == ORDERS.replace("/", "."))
+    assert (table["compacted"], table["into"], table["removed"]) == (3, 1, 3)
+    assert numbers(storage) == Counter(f"o{number}" for number in range(40))
+    (row,) = (one for one in told("tables", *at) if one["table"] == ORDERS.replace("/", "."))
+    assert row["rows"] == 40
+    assert told("status", *at)
+    assert told("tables", *at, "--cut")

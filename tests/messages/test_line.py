@@ -257,6 +257,22 @@ def test_unknown_members_are_named_but_not_in_the_reason() -> None:
     assert "offset" not in problem.message
 
 
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        pytest.param({}, "file:///in/a.parquet", id="a file"),
+        pytest.param({"path": "/data/total"}, "/data/total", id="a record"),
+        pytest.param({"path": 1}, "1", id="a path that is no text"),
+    ],
+)
+def test_what_cannot_be_read_is_named_by_its_place(more: dict[str, Any], path: str) -> None:
+    told = {"unreadable": "file:///in/a.parquet", "reason": "is gone"}
+    with pytest.raises(MessageError) as error:
+        line.read(json.dumps(told | more).encode())
+    (problem,) = error.value.problems
+    assert (problem.rule, problem.path, problem.found) == ("file", path, "is gone")
+
+
 def test_long_lines_are_refused() -> None:
     data = text({**EVENT, "data": "x" * 100})
     assert rules(data, limit=len(data) - 1) == [("/", "too-large")]

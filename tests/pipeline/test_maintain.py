@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from deltalake import DeltaTable, QueryBuilder
 
 from heraldry.cli.maintain import command, size_text
-from heraldry.errors import WarehouseError
+from heraldry.cli.setting import HOURS
+from heraldry.errors import UsageError, WarehouseError
 from heraldry.pipeline import maintain as upkeep
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import PLAIN, Arrangement
@@ -475,6 +476,25 @@ def test_a_table_that_remembers_long_enough_is_left_as_it_is(lake: Lake) -> None
     lake.kept(retention=720)
     table.update_incremental()
     assert table.version() == 2
+
+
+@pytest.mark.parametrize("dry_run", [False, True], ids=["done", "dry"])
+@pytest.mark.parametrize("hours", [float("nan"), float("inf"), -1.0, 876_000.5, 1e300], ids=str)
+def test_a_retention_without_sense_changes_nothing(lake: Lake, hours: float, dry_run: bool) -> None:
+    lake.land(3)
+    before = lake.version, lake.table.metadata().configuration
+    with pytest.raises(UsageError, match="give a retention from 0 to 876,000 hours"):
+        lake.maintain(retention=hours, dry_run=dry_run)
+    assert (lake.version, lake.table.metadata().configuration) == before
+
+
+def test_the_longest_retention_is_kept(lake: Lake) -> None:
+    assert upkeep.LONGEST_RETENTION == HOURS
+    lake.land(3)
+    found = lake.kept(retention=float(HOURS))
+    assert (found.compacted, found.removed, found.unowned) == (3, 0, 0)
+    told = lake.table.metadata().configuration
+    assert told["delta.deletedFileRetentionDuration"] == f"interval {HOURS} hours"
 
 
 def test_old_manifests_go(lake: Lake) -> None:

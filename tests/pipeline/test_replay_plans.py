@@ -234,9 +234,9 @@ def begin(tmp_path: Path) -> Callable[..., str]:
     """Begin a job as a run does before Spark starts: its name."""
 
     def begun(catalog: bytes = FIRST, **more: Any) -> str:
-        settings = LandSettings(
-            source=f"files:{tmp_path}", warehouse=str(tmp_path / "lake"), **more
-        )
+        inbox = tmp_path / "inbox"
+        inbox.mkdir(exist_ok=True)
+        settings = LandSettings(source=f"files:{inbox}", warehouse=str(tmp_path / "lake"), **more)
         watch = CatalogWatch(fixed(load_bytes(catalog, "catalog")), 0.0)
         job = LandJob(watch, settings, [])
         job.finish()

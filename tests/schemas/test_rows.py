@@ -23,6 +23,7 @@ def row(schema, value, name="JSONSchema/Draft-07"):
         pytest.param({"type": "string"}, "x", "x", id="string"),
         pytest.param({"type": "integer"}, 1, 1, id="integer"),
         pytest.param({"type": "integer"}, 1.0, 1, id="integral float"),
+        pytest.param({"type": "integer"}, 2.0**53 - 1, 2**53 - 1, id="largest integral float"),
         pytest.param({"type": "integer"}, 2**63 - 1, 2**63 - 1, id="largest"),
         pytest.param({"type": "integer"}, -(2**63), -(2**63), id="smallest"),
         pytest.param({"type": "number"}, 1, 1.0, id="number from an integer"),
@@ -73,8 +74,9 @@ TIME = {"type": "string", "format": "date-time"}
         pytest.param(
             {"type": "integer"}, 2**63, "/a", "does not fit a 64-bit integer column", id="int"
         ),
+        pytest.param({"type": "integer"}, 1e300, "/a", "is too large to be told", id="float"),
         pytest.param(
-            {"type": "integer"}, 1e300, "/a", "does not fit a 64-bit integer column", id="float"
+            {"type": "integer"}, -(2.0**53), "/a", "is too large to be told exactly", id="inexact"
         ),
         pytest.param(
             {"type": "number"}, 10**400, "/a", "does not fit a 64-bit number column", id="number"

@@ -11,6 +11,7 @@ import click
 from heraldry.cli.connecting import connection_options, open_endpoint, run
 from heraldry.cli.match import outcome, write
 from heraldry.cli.output import count, one_line, plural, progress, shorten, width, write_json
+from heraldry.cli.setting import SECONDS, FiniteRange
 from heraldry.cli.settings import example, option
 from heraldry.errors import MessageError
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(0, SECONDS, min_open=True),
     metavar="S",
     help="End after S seconds of listening.",
 )

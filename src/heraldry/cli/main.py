@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -80,7 +81,7 @@ class LazyGroup(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(BROKEN_PIPE)
         except OSError as error:
-            failed = UsageError(error.strerror or str(error), str(error.filename or ""))
+            failed = _failed(error)
             _show(ctx, failed)
             ctx.exit(failed.exit_code)
         except ModuleNotFoundError as error:
@@ -108,6 +109,13 @@ _EXTRAS = {
 def _extra(error: ModuleNotFoundError) -> MissingExtraError | None:
     module = (error.name or "").partition(".")[0]
     return MissingExtraError(_EXTRAS[module], module) if module in _EXTRAS else None
+
+
+def _failed(error: OSError) -> UsageError:
+    """What the system says of an error; Arrow tells of a file that is gone by its path alone."""
+    if isinstance(error, FileNotFoundError) and not error.strerror:
+        return UsageError(os.strerror(errno.ENOENT), str(error))
+    return UsageError(error.strerror or str(error), str(error.filename or ""))
 
 
 def _show(ctx: click.Context, error: HeraldryError) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heraldry.cli.output import count, plural, wrap, write_json
+from heraldry.cli.setting import HOURS, FiniteRange
 from heraldry.cli.settings import checkpoints, example, option
 from heraldry.cli.status import refuse_missing
 
@@ -35,7 +36,7 @@ _STEP = 1000
 @click.option("--vacuum", is_flag=True, help="Only remove files of old versions or without owner.")
 @click.option(
     "--retention",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(0, HOURS),
     default=168.0,
     show_default=True,
     metavar="HOURS",

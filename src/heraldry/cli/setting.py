@@ -35,6 +35,33 @@ class CatalogPlace(click.Path):
 CATALOG = CatalogPlace()
 
 
+class FiniteRange(click.FloatRange):
+    """Numbers from a smallest to a largest one; NaN is none of them.
+
+    Click's own range takes NaN, which is neither less nor more than a bound. The help tells the
+    smallest alone: the largest is far from what anybody wants.
+    """
+
+    def __init__(self, smallest: float, largest: float, *, min_open: bool = False) -> None:
+        super().__init__(min=smallest, min_open=min_open)
+        self.largest = largest
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number, where it is in the range."""
+        number = float(super().convert(value, param, ctx))
+        if not number <= self.largest:
+            self.fail(f"{value} is not a number up to {self.largest:,}.", param, ctx)
+        return number
+
+
+HOURS = 876_000
+"""A hundred years: no time that can be set is longer."""
+SECONDS = HOURS * 3600
+"""The same in seconds."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One setting: ``name`` is the long flag without dashes and the key in the TOML file."""

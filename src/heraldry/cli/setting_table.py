@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import click
 
-from heraldry.cli.setting import CATALOG, Setting
+from heraldry.cli.setting import CATALOG, SECONDS, FiniteRange, Setting
 
 CONFIG_FILE = "heraldry.toml"
 """Read from the working directory when no other file is named."""
@@ -107,7 +107,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="interval",
         env="HERALDRY_INTERVAL",
         default=1.0,
-        type=click.FloatRange(min=0.05),
+        type=FiniteRange(0.05, SECONDS),
         metavar="SECONDS",
         help="With --stream: how long to wait between looks at the source.",
     ),
@@ -179,7 +179,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="catalog-grace",
         env="HERALDRY_CATALOG_GRACE",
         default=600.0,
-        type=click.FloatRange(min=0),
+        type=FiniteRange(0, SECONDS),
         metavar="SECONDS",
         help="How long to go on with the last catalog while the registry is away.",
     ),

@@ -18,7 +18,7 @@ from heraldry.client.registry_answer import Answer
 from heraldry.client.registry_catalog import ELSEWHERE, Catalogs, is_address, wanted
 from heraldry.client.resolver import Resolver
 from heraldry.dialects.limits import DEFAULT
-from heraldry.dialects.load import load_bytes, load_files
+from heraldry.dialects.load import is_others, load_bytes, load_files
 from heraldry.dialects.merge import merge
 from heraldry.errors import ClientError, DocumentError, HeraldryError, TransportError, UsageError
 from heraldry.model.catalog import Catalog
@@ -27,6 +27,8 @@ PATIENCE = Patience(connect=2.0, answer=30.0, tries=1, size=DEFAULT.size)
 """Whoever looks again and again need not insist: the next look is the second try."""
 
 _UNCHANGED = 304
+_ROWS = ".parquet"
+"""Tables may stand beside a catalog, and have new files all the time."""
 Documents = list[tuple[str, Catalog]]
 
 
@@ -216,9 +218,9 @@ def _stamps(path: Path) -> Iterator[tuple[object, ...]]:
         yield _stamp(path)
         return
     for parent, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not is_others(name))
         for name in sorted(files):
-            if not name.startswith("."):
+            if not name.startswith(".") and not name.endswith(_ROWS):
                 yield _stamp(Path(parent, name))
 
 

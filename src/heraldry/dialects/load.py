@@ -162,12 +162,20 @@ def _files(folder: Path) -> Iterator[Path]:
             folders.clear()
             yield Path(parent)
             continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not is_others(name))
         yield from (
             Path(parent, name)
             for name in sorted(files)
             if name.lower().endswith(SUFFIXES) and not name.startswith(".")
         )
+
+
+def is_others(folder: str) -> bool:
+    """Whether a folder in one of catalogs holds none: hidden ones, and the logs of Delta tables.
+
+    Those speak of definitions, and change with every batch that lands.
+    """
+    return folder.startswith(".") or folder == "_delta_log"
 
 
 def _content(path: Path, limits: Limits) -> bytes:

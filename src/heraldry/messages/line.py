@@ -44,9 +44,10 @@ def read(line: bytes, *, limit: int = MAX_LINE) -> Message:
         raise _wrong("too-large", f"is longer than {limit} bytes", expected=f"{limit} bytes")
     document = _parse(line)
     if "unreadable" in document and not document.keys() & {"specversion", "protocol"}:
-        # What the pipeline says of a file, or a part of one, that holds no messages.
-        found = str(document.get("reason"))
-        raise _wrong("file", "cannot be read", path=str(document["unreadable"]), found=found)
+        # What the pipeline says of a file, or a part of one, that holds no messages. Of a record
+        # it also says where in it: the path is what letters are grouped by.
+        path, found = document.get("path", document["unreadable"]), str(document.get("reason"))
+        raise _wrong("file", "cannot be read", path=str(path), found=found)
     protocol = _protocol(document)
     if "specversion" in document:
         return _event(document, line) if protocol is None else _bound(document, line, protocol)

@@ -21,7 +21,7 @@ import pyarrow as pa
 from deltalake import ColumnProperties, DeltaTable, WriterProperties
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from heraldry.errors import WarehouseError
+from heraldry.errors import UsageError, WarehouseError
 from heraldry.pipeline.lake import delta
 from heraldry.pipeline.lake.arrangement import Arrangement, partition_text
 from heraldry.pipeline.lake.checkpoints import away, ledgers
@@ -32,6 +32,8 @@ from heraldry.pipeline.landing.parquet import bounded_columns
 
 RETENTION = 168.0
 """Hours that files of old versions are kept: a week."""
+LONGEST_RETENTION = 876_000
+"""The most hours that they can be kept: a hundred years."""
 SAFE_AGE = timedelta(hours=24)
 """Files that no table knows are left alone so long."""
 TARGET = 128 * 1024 * 1024
@@ -109,6 +111,9 @@ def maintain(upkeep: Upkeep) -> Maintained:
 
     Of two compactions of the same files delta-rs lets both commit: rows would be there twice.
     """
+    if not 0 <= upkeep.retention <= LONGEST_RETENTION:
+        told = f"files cannot be kept for {upkeep.retention:g} hours"
+        raise UsageError(told, f"give a retention from 0 to {LONGEST_RETENTION:,} hours")
     storage = open_warehouse(upkeep.warehouse)
     if upkeep.dry_run:
         return _maintained(storage, upkeep)

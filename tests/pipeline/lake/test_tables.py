@@ -124,6 +124,29 @@ def test_rows_of_a_table_with_partitions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "key", "shown"),
+    [
+        pytest.param(pa.string(), "a", "a", id="text"),
+        pytest.param(pa.int64(), -1, "-1", id="whole number"),
+        pytest.param(pa.bool_(), True, "true", id="truth"),
+        pytest.param(pa.float64(), float("nan"), "NaN", id="no number"),
+        pytest.param(pa.date32(), date(2026, 11, 16), '"2026-11-16"', id="date"),
+        pytest.param(pa.struct([("a", pa.int64())]), {"a": 1}, '{"a":1}', id="record"),
+    ],
+)
+def test_keys_of_maps_are_names(tmp_path: Path, kind: pa.DataType, key: Any, shown: str) -> None:
+    rows = pa.table({"by": pa.array([[(key, {"x": [float("inf")]})]], map_of(kind))})
+    storage = Storage.open(str(tmp_path))
+    table = delta.create_table(storage, "d/g/m", rows.schema, {})
+    delta.commit_files(table, ParquetWriter(storage, 0).write("d/g/m", rows), "job", 0)
+    assert sample_rows(str(tmp_path / "d/g/m"), 1) == [{"by": {shown: {"x": ["Infinity"]}}}]
+
+
+def map_of(kind: pa.DataType) -> pa.DataType:
+    return pa.map_(kind, pa.struct([("x", pa.list_(pa.float64()))]))
+
+
+@pytest.mark.parametrize(
     ("kind", "expected"),
     [
         ("long", "bigint"),

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from heraldry.client.catalog_follower import CatalogFollower, Look
@@ -19,7 +20,10 @@ from heraldry.dialects.folder_writing import ResourceShape, write_folder
 from heraldry.dialects.load import load, load_bytes
 from heraldry.errors import HeraldryError, PipelineError, UsageError, WarehouseError
 from heraldry.model.catalog import Catalog
+from heraldry.pipeline.lake.commits import Committer
+from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.landing.catalog_watch import AskedMeanwhile, CatalogWatch, Watched, fixed
+from heraldry.pipeline.landing.parquet import ParquetWriter
 from tests.cli.served import serving
 from tests.client.registries import running
 
@@ -410,6 +414,19 @@ def test_a_change_in_one_place_is_not_lost_while_another_is_broken(
     (tmp_path / "away").rename(other)
     assert other.stat().st_mtime_ns == kept.st_mtime_ns
     assert len(names(follow.look().catalog)) == 3
+
+
+def test_tables_beside_a_catalog_are_none_of_its_business(folder: Path) -> None:
+    """Their logs speak of definitions, and every batch adds to them."""
+    storage = Storage.open(str(folder / "lake"))
+    follow = follower(folder)
+    assert names(follow.look().catalog) == [PLACED]
+    told = {"heraldry.definition": PLACED, "heraldry.name": json.dumps(["d", "g", "m"])}
+    for batch in range(2):
+        files = ParquetWriter(storage, batch).write("d/g/m", pa.table({"n": [batch]}))
+        Committer(storage, "job").commit("d/g/m", told, files, batch)
+        assert follow.look() == Look()
+    assert names(load(folder)) == [PLACED]
 
 
 def test_a_folder_without_a_catalog_is_an_error_at_the_start(tmp_path: Path) -> None:

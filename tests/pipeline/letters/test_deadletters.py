@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from heraldry.errors import UsageError, WarehouseError
@@ -17,11 +18,13 @@ from heraldry.pipeline.letters import deadletters
 from heraldry.pipeline.letters.alternatives import definition_meant
 from heraldry.pipeline.letters.letter import letter_id, letter_ids
 from heraldry.pipeline.letters.where import both, equals, where
+from heraldry.pipeline.sources.file_reading import read_file
 from tests.pipeline.landing.without_spark import RECEIVED, Setting, judge_of
 from tests.pipeline.letters.lettering import land_lines
 from tests.suites.streams import WIDE, event, line, xid
 
 SETTING = Setting(catalog=WIDE)
+NUMBERS = (float("nan"), float("inf"), float("-inf"), float("nan"))
 LINES = (
     b"",
     b"\xff",
@@ -127,6 +130,25 @@ def test_letters_come_in_order(tmp_path: Path) -> None:
 # --- groups over many batches, and reading no more than is asked for
 
 
+def test_records_of_files_that_lack_the_same_are_one_group(tmp_path: Path) -> None:
+    events = [event("order", {"id": str(n), "total": number}) for n, number in enumerate(NUMBERS)]
+    pq.write_table(pa.Table.from_pylist(events), tmp_path / "a.parquet")
+    read = read_file((tmp_path / "a.parquet").as_uri())
+    found = [one for batch in read for one in batch.column("value").to_pylist()]
+    land(tmp_path / "lake", found)
+    (group,) = deadletters.groups(str(tmp_path / "lake"))
+    assert (group.count, group.rule, group.path) == (len(NUMBERS), "file", "/data/total")
+    assert group.message == "cannot be read"
+    told = list(deadletters.letters(str(tmp_path / "lake")))
+    assert {one["found"] for one in told} == {
+        "nan is no number of JSON",
+        "inf is no number of JSON",
+        "-inf is no number of JSON",
+    }
+    for number, one in enumerate(told):
+        assert f"'data': {{'id': '{number}', 'total': " in json.loads(one["line"])["unreadable"]
+
+
 def test_groups_tell_when_they_were_seen(tmp_path: Path) -> None:
     for batch in range(3):
         received = RECEIVED.replace(minute=batch)
@@ -154,7 +176,7 @@ def test_no_more_files_are_read_than_needed(tmp_path: Path) -> None:
     files[2].unlink()
     files[1].unlink()
     assert [one["batch"] for one in deadletters.letters(str(tmp_path), 3)] == [0, 0, 0]
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(WarehouseError, match="is gone, though its table names it"):
         list(deadletters.letters(str(tmp_path), 4))
 
 

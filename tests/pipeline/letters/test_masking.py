@@ -256,8 +256,10 @@ def test_what_is_no_json_is_withheld(whole: bytes) -> None:
 
 
 @pytest.mark.parametrize("rule", ["email", "/payload/email", "/metadata/key", "reason"])
-def test_a_record_that_is_told_as_a_text_is_withheld(rule: str) -> None:
-    whole = file_reading.unreadable(f"{{'email': '{SECRET}', 'total': nan}}", ValueError(SECRET))
+@pytest.mark.parametrize("path", [None, f"/data/{SECRET}"], ids=["a file", "a record"])
+def test_a_record_that_is_told_as_a_text_is_withheld(rule: str, path: str | None) -> None:
+    told = f"{{'email': '{SECRET}', 'total': nan}}"
+    whole = file_reading.unreadable(told, ValueError(SECRET), path)
     verdict = judge_of(SETTING).judge(whole)
     assert isinstance(verdict, Rejected)
     assert SECRET in verdict.problems[0].path

@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from heraldry.errors import PipelineError
+from heraldry.errors import MessageError, PipelineError
 from heraldry.messages import line as lines
-from heraldry.pipeline.sources.file_reading import read_file
+from heraldry.pipeline.sources.file_reading import _line, read_file
 from heraldry.pipeline.sources.record_lines import writer_of
 
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
@@ -34,7 +35,7 @@ def values(path: Path, *, goes_on: bool = False) -> list[bytes]:
 
 def reason(value: bytes) -> str:
     told = json.loads(value)
-    assert told.keys() == {"unreadable", "reason"}
+    assert told.keys() - {"path"} == {"unreadable", "reason"}
     return str(told["reason"])
 
 
@@ -88,7 +89,72 @@ def test_a_number_that_json_lacks_is_a_letter_of_its_own(tmp_path: Path) -> None
     first, broken, last = values(tmp_path / "a.parquet")
     assert lines.read(first).payload == b'{"number":1.0,"note":"a"}'
     assert reason(broken) == "nan is no number of JSON"
+    assert json.loads(broken)["unreadable"] == "{'number': nan, 'note': 'b'}"
     assert lines.read(last).payload == b'{"number":null,"note":null}'
+
+
+PLACES: dict[str, tuple[dict[str, Any], str]] = {
+    "a column": ({"total": NUMBERS["NaN"]}, "/total"),
+    "the data of an event": (EVENT | {"data": {"a": 1.0, "total": NUMBERS["NaN"]}}, "/data/total"),
+    "deep": ({"a": {"b": {"c/d~e": NUMBERS["infinity"]}}}, "/a/b/c~1d~0e"),
+    "an attribute": (EVENT | {"weight": NUMBERS["NaN"]}, "/weight"),
+    "in a list": (EVENT | {"data": {"rows": [{"a": 1.0}, {"a": NUMBERS["NaN"]}]}}, "/data/rows"),
+    "in a list of a list": ({"rows": [[1.0], [NUMBERS["NaN"]]]}, "/rows"),
+    "a header": ({"topic": "t", "value": b"1", "headers": {"a": NUMBERS["NaN"]}}, "/headers/a"),
+}
+
+
+@pytest.mark.parametrize(("record", "path"), PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("kind", ["parquet", "avro"])
+def test_the_letter_of_a_record_names_its_member(
+    tmp_path: Path, kind: str, record: dict[str, Any], path: str
+) -> None:
+    file = tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist([record]), file)
+    else:
+        with file.open("wb") as out:
+            fastavro.writer(out, avro_type("top", record), [record])
+    (broken,) = values(file)
+    with pytest.raises(MessageError) as error:
+        lines.read(broken)
+    (problem,) = error.value.problems
+    assert (problem.rule, problem.message, problem.path) == ("file", "cannot be read", path)
+    assert str(problem.found).endswith(" is no number of JSON")
+
+
+def avro_type(name: str, value: Any) -> Any:
+    """The schema of a value; a map where a record may not have such names."""
+    if isinstance(value, dict):
+        if any("/" in one for one in value):
+            return {"type": "map", "values": "double"}
+        fields = [{"name": one, "type": avro_type(name + one, v)} for one, v in value.items()]
+        return {"type": "record", "name": name, "fields": fields}
+    if isinstance(value, list):
+        return {"type": "array", "items": avro_type(name, value[0])}
+    return {float: "double", str: "string", bytes: "bytes"}[type(value)]
+
+
+def test_a_record_that_is_nested_too_deep_names_its_column() -> None:
+    deep: Any = 1
+    for _ in range(50_000):
+        deep = [deep]
+    record = {"flat": 1, "deep": deep}
+    told = json.loads(_line(writer_of(record.keys()), record))
+    assert told == {
+        "unreadable": "['flat', 'deep']",
+        "path": "/deep",
+        "reason": "is nested too deep",
+    }
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.gz"])
+def test_a_file_has_its_address_as_its_place(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"something else altogether")
+    (broken,) = values(tmp_path / name)
+    with pytest.raises(MessageError) as error:
+        lines.read(broken)
+    assert error.value.problems[0].path == (tmp_path / name).as_uri()
 
 
 LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
@@ -117,6 +183,7 @@ def test_a_time_beyond_all_years_costs_one_row(
     assert [one["n"] for one in found] == [1, 3]
     assert "1970-01-01" in str(found[0]["at"])
     assert reason(broken).startswith("at: ")
+    assert json.loads(broken)["path"] == "/at"
     assert json.loads(broken)["unreadable"].startswith("{'n': 2, 'at': '")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from heraldry.messages.source_url import SCHEMES, endpoint_of_url, filled_endpoi
 from heraldry.model.catalog import Catalog
 from heraldry.pipeline.settings import LandSettings
 from heraldry.pipeline.sources import kafka as kafka_source
-from heraldry.pipeline.sources.files import FilesSource
+from heraldry.pipeline.sources.files import FilesSource, refuse_own
 from heraldry.pipeline.sources.intake import GUARANTEES as INTAKE
 from heraldry.pipeline.sources.intake import IntakeSource
 from heraldry.pipeline.sources.jetstream import JetStreamSource
@@ -38,7 +39,7 @@ def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(url: str, folder: Path, catalog: Catalog = SHOP, **options: str) -> Source:
     settings = replace(SETTINGS, source_options=options)
-    return open_source(url, catalog=catalog, settings=settings, checkpoint=str(folder / "cp"))
+    return open_source(url, catalog=catalog, settings=settings, checkpoint=str(folder / "_cp"))
 
 
 def kafka(url: str = "kafka://broker:9092/orders", **options: str) -> KafkaSource:
@@ -189,7 +190,7 @@ def test_a_raw_log_beside_what_can_be_read_again(url: str, tmp_path: Path) -> No
     given = url.format(here=tmp_path)
     settings = replace(SETTINGS, source=given, raw_log=str(tmp_path / "log"))
     with pytest.raises(UsageError) as caught:
-        open_source(given, catalog=SHOP, settings=settings, checkpoint=str(tmp_path / "cp"))
+        open_source(given, catalog=SHOP, settings=settings, checkpoint=str(tmp_path / "_cp"))
     assert str(caught.value).startswith(f"{given} can be read again, and needs no raw log: ")
 
 
@@ -200,7 +201,7 @@ def test_a_raw_log_for_those_that_need_one_is_passed_over(url: str, tmp_path: Pa
     """It may be told once for all jobs, by a variable or the file of settings."""
     given = url.format(here=tmp_path)
     told = replace(SETTINGS, source=given, raw_log=str(tmp_path / "log"), raw_log_if_needed=True)
-    open_source(given, catalog=SHOP, settings=told, checkpoint=str(tmp_path / "cp"))
+    open_source(given, catalog=SHOP, settings=told, checkpoint=str(tmp_path / "_cp"))
     assert not (tmp_path / "log").exists()
 
 
@@ -208,8 +209,49 @@ def test_the_raw_log_that_is_the_source(tmp_path: Path) -> None:
     """One variable may name the log for `heraldry intake` and for the job that lands it."""
     url = f"raw-log:{tmp_path}/"
     settings = replace(SETTINGS, source=url, raw_log=str(tmp_path))
-    source = open_source(url, catalog=SHOP, settings=settings, checkpoint=str(tmp_path / "cp"))
+    source = open_source(url, catalog=SHOP, settings=settings, checkpoint=str(tmp_path / "_cp"))
     assert isinstance(source, RawLogSource)
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "checkpoint", "told"),
+    [
+        ("{}", "elsewhere", "--to {} is in the folder that is read"),
+        ("{}/below/lake", "elsewhere", "--to {}/below/lake is in the folder"),
+        ("lake", "{}/cp", "--checkpoint {}/cp is in the folder"),
+        ("{}/below/../../in/lake", "elsewhere", "is in the folder"),
+        ("{}/_private/lake", "elsewhere", ""),
+        ("{}/lake/../.lake", "elsewhere", ""),
+        ("{}/..", "elsewhere", ""),
+        ("{}-lake", "{}/../in-cp", ""),
+    ],
+    ids=["itself", "below", "checkpoint", "by a detour", "private", "hidden", "above", "beside"],
+)
+def test_a_job_that_would_read_what_it_writes_is_refused(
+    tmp_path: Path, warehouse: str, checkpoint: str, told: str
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    to, kept = warehouse.format(folder), checkpoint.format(folder)
+    settings = replace(SETTINGS, warehouse=to)
+    with pytest.raises(UsageError, match=told.format(folder)) if told else nullcontext():
+        open_source(f"files:{folder}", catalog=SHOP, settings=settings, checkpoint=kept)
+
+
+@pytest.mark.parametrize(
+    ("folder", "warehouse", "refused"),
+    [
+        ("s3://bucket/in", "s3://bucket/in/lake", True),
+        ("s3://bucket/in/", "s3://bucket/in", True),
+        ("s3://bucket/in", "s3://bucket/in/_lake", False),
+        ("s3://bucket/in", "s3://bucket/inner", False),
+        ("s3://bucket/in", "s3://other/in/lake", False),
+        ("s3://bucket/in", "in/lake", False),
+    ],
+)
+def test_a_job_on_object_storage_too(folder: str, warehouse: str, refused: bool) -> None:
+    with pytest.raises(UsageError, match="would be messages again") if refused else nullcontext():
+        refuse_own(folder, warehouse, "--to")
 
 
 # --- endpoints

@@ -7,8 +7,8 @@ import json
 import operator
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
-from pyarrow import dataset
+from pyarrow import dataset, fs
 
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.arrangement import Arrangement
@@ -178,10 +178,26 @@ def table_rows(
 ) -> pa.Table:
     """Rows of a table: some columns of those that a condition of Arrow holds for."""
     found = table_files(storage, table)
-    return found.to_table(columns=list(columns) if columns else None, filter=where)
+    with files_named(storage, found.files):
+        return found.to_table(columns=list(columns) if columns else None, filter=where)
 
 
-def table_files(storage: Storage, table: DeltaTable) -> dataset.Dataset:
+@contextmanager
+def files_named(storage: Storage, paths: Sequence[str]) -> Iterator[None]:
+    """Where files of a table are read: WarehouseError for one that its log names and is gone."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        system, _ = storage.filesystem()
+        # Not every error says which one it is, and each does it in words of its own.
+        infos = system.get_file_info(list(paths))
+        gone = [info.path for info in infos if info.type == fs.FileType.NotFound]
+        reason = "is gone, though its table names it"
+        advice = "put it back, or give up its rows: DeltaTable.repair() of deltalake"
+        raise WarehouseError([*gone, str(error)][0], reason, advice) from error
+
+
+def table_files(storage: Storage, table: DeltaTable) -> dataset.FileSystemDataset:
     """The rows of a table, read from its files as plain ones; partitions are in its log only.
 
     deltalake's own file system is Python called from Arrow's threads. One of them that lets go of a

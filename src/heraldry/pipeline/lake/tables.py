@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+import pyarrow as pa
+
 from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.checkpoints import NOTED
-from heraldry.pipeline.lake.delta import open_table, row_count, table_files
+from heraldry.pipeline.lake.delta import files_named, open_table, row_count, table_files
 from heraldry.pipeline.lake.layout import (
     BATCH_LEDGER,
     CHECKPOINT,
@@ -78,13 +82,43 @@ def databases(storage: Storage) -> set[str]:
 
 
 def sample_rows(path: str, limit: int) -> list[dict[str, Any]]:
-    """Some rows of a table."""
+    """Some rows of a table, as JSON can hold them: maps are objects.
+
+    Numbers that JSON lacks are the words ``NaN``, ``Infinity`` and ``-Infinity``, as Protobuf has
+    them: nobody may take them for a value that is not there.
+    """
     storage = Storage.open(path)
     table = open_table(storage, "")
     if table is None:
         raise WarehouseError(path, "there is no table here")
-    rows: list[dict[str, Any]] = table_files(storage, table).head(limit).to_pylist()
-    return rows
+    files = table_files(storage, table)
+    with files_named(storage, files.files):
+        rows = files.head(limit)
+    kinds = {field.name: field.type for field in rows.schema}
+    return [
+        {name: _shown(value, kinds[name]) for name, value in row.items()}
+        for row in rows.to_pylist()
+    ]
+
+
+def _shown(value: Any, kind: pa.DataType) -> Any:
+    """A value of a type as JSON can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {field.name: _shown(value[field.name], field.type) for field in kind}
+    if not isinstance(value, list):
+        return value
+    if pa.types.is_map(kind):
+        return {
+            _name(_shown(key, kind.key_type)): _shown(one, kind.item_type) for key, one in value
+        }
+    return [_shown(one, kind.value_type) for one in value]
+
+
+def _name(key: Any) -> str:
+    """A key of a map as the name of a member, which only texts are."""
+    return key if isinstance(key, str) else msgspec.json.encode(key, enc_hook=str).decode()
 
 
 def spark_type(kind: Any) -> str:

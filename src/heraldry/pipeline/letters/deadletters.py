@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyarrow import dataset
 
 from heraldry.errors import UsageError
-from heraldry.pipeline.lake.delta import open_table, row_count
+from heraldry.pipeline.lake.delta import files_named, open_table, row_count
 from heraldry.pipeline.lake.layout import DEAD_LETTERS
 from heraldry.pipeline.lake.storage import Storage
 from heraldry.pipeline.lake.tables import open_warehouse
@@ -135,20 +135,21 @@ def letter_batches(
     system, root = storage.filesystem()
     for name in _files(table, newest=newest):
         path = f"{root}/{DEAD_LETTERS}/{name}"
-        file = dataset.dataset(path, schema=SCHEMA, format="parquet", filesystem=system)
-        batches: Iterator[pa.RecordBatch] = file.to_batches(
-            columns=wanted,
-            filter=where,
-            batch_size=_AT_ONCE,
-            batch_readahead=1,
-            fragment_readahead=1,
-        )
-        for batch in _reversed(batches) if newest else batches:
-            chosen = _with_ids(batch) if identified else batch
-            if landed is not None and len(landed):
-                chosen = chosen.filter(pc.invert(among(chosen, landed)))
-            if chosen.num_rows:
-                yield chosen.select(list(columns))
+        with files_named(storage, [path]):
+            file = dataset.dataset(path, schema=SCHEMA, format="parquet", filesystem=system)
+            batches: Iterator[pa.RecordBatch] = file.to_batches(
+                columns=wanted,
+                filter=where,
+                batch_size=_AT_ONCE,
+                batch_readahead=1,
+                fragment_readahead=1,
+            )
+            for batch in _reversed(batches) if newest else batches:
+                chosen = _with_ids(batch) if identified else batch
+                if landed is not None and len(landed):
+                    chosen = chosen.filter(pc.invert(among(chosen, landed)))
+                if chosen.num_rows:
+                    yield chosen.select(list(columns))
 
 
 def _files(table: Any, *, newest: bool) -> list[str]:

@@ -22,7 +22,8 @@ from heraldry.errors import MessageError, MissingExtraError, PipelineError
 from heraldry.pipeline.sources import event_batches, packed_lines
 from heraldry.pipeline.sources.file_opening import open_file
 from heraldry.pipeline.sources.file_times import in_utc
-from heraldry.pipeline.sources.record_lines import Record, writer_of
+from heraldry.pipeline.sources.record_lines import Record, wordless, writer_of
+from heraldry.schemas.located import pointer
 
 Piece = tuple[int, list[bytes]]
 """A block's number, and lines of it."""
@@ -43,6 +44,7 @@ _ARROW = pa.schema(
 )
 _ROWS = 2000
 _SHOWN = 2000
+_TOLD = 500
 _BYTES = 8 * 1024 * 1024
 _MARK = b"\xef\xbb\xbf"
 _BROKEN = (MessageError, EOFError, ValueError, zlib.error, pa.ArrowException)
@@ -95,14 +97,18 @@ def read_file(source: str, *, goes_on: bool = False) -> Iterator[pa.RecordBatch]
         yield _batch(source, block, number, [unreadable(source, error)])
 
 
-def unreadable(what: str, error: Exception) -> bytes:
-    """The line that stands for what cannot be read: the rest of a file, or one record."""
+def unreadable(what: str, error: Exception, path: str | None = None) -> bytes:
+    """The line that stands for what cannot be read: the rest of a file, or one record.
+
+    ``path`` leads to what is wrong within a record, which ``what`` shows as a text.
+    """
     if isinstance(error, MessageError):
         first = error.problems[0]
         told = first.message + (f": {first.found}" if first.found else "")
     else:
         told = str(error).partition("\n")[0] or type(error).__name__
-    return msgspec.json.encode({"unreadable": what, "reason": told[:500]})
+    within = {} if path is None else {"path": path[:_TOLD]}
+    return msgspec.json.encode({"unreadable": what, **within, "reason": told[:_TOLD]})
 
 
 def _pieces(source: str) -> Iterator[Piece]:
@@ -173,14 +179,15 @@ def _values(batch: pa.RecordBatch, name: str) -> list[Any]:
 def _unreadable_row(row: pa.RecordBatch) -> bytes:
     """The letter of one row, with its values as far as they go, and the columns that do not."""
     shown: dict[str, Any] = {}
-    told = []
+    told: dict[str, str] = {}
     for name in row.schema.names:
         try:
             shown[name] = _values(row, name)[0]
         except (*_VALUES, LookupError) as error:
             shown[name] = " ".join(str(row.column(name)).split())
-            told.append(f"{name}: {error}")
-    return unreadable(ascii(shown)[:_SHOWN], ValueError("; ".join(told)))
+            told[name] = str(error)
+    reason = ValueError("; ".join(f"{name}: {one}" for name, one in told.items()))
+    return unreadable(ascii(shown)[:_SHOWN], reason, pointer([*told][:1]))
 
 
 def _avro(file: pa.NativeFile) -> Iterator[Piece]:
@@ -201,9 +208,15 @@ def _line(writer: Callable[[Record], bytes], record: Record) -> bytes:
     try:
         return writer(record)
     except RecursionError:
-        return unreadable(ascii(list(record))[:_SHOWN], ValueError("is nested too deep"))
+        deep = ValueError("is nested too deep")
+        return unreadable(ascii(list(record))[:_SHOWN], deep, _place(record, deep))
     except (TypeError, ValueError, LookupError, MessageError) as error:
-        return unreadable(ascii(dict(record))[:_SHOWN], error)
+        return unreadable(ascii(dict(record))[:_SHOWN], error, _place(record, error))
+
+
+def _place(record: Record, error: Exception) -> str:
+    """Where in a record the cause of an error is, as far as it can be told."""
+    return error.problems[0].path if isinstance(error, MessageError) else pointer(wordless(record))
 
 
 def _bounded(pieces: Iterator[Piece]) -> Iterator[Piece]:

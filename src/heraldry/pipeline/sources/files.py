@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from heraldry.errors import UsageError
@@ -150,6 +150,30 @@ def pattern(endings: tuple[str, ...]) -> str:
     """Names that end so in any case, as Hadoop writes patterns."""
     every = ("".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in one) for one in endings)
     return f"*{{{','.join(every)}}}"
+
+
+def refuse_own(folder: str, place: str, option: str) -> None:
+    """Refuse to read a folder that the job writes into: its own files would be messages again."""
+    inside = _below(folder, place)
+    if inside is not None and not any(part.startswith((".", "_")) for part in inside.parts):
+        told = f"{option} {place} is in the folder that is read: its files would be messages again"
+        raise UsageError(told, "put it elsewhere, or below a name that begins with _")
+
+
+def _below(folder: str, place: str) -> PurePath | None:
+    """A place as seen from a folder that it is or lies in; None where it does not."""
+    remote = "://" in folder
+    if remote != ("://" in Storage.open(place).url):
+        return None
+    paths = (
+        [PurePosixPath(Storage.open(one).url) for one in (place, folder)]
+        if remote
+        else [Path(one).resolve() for one in (Storage.open(place).url, folder)]
+    )
+    try:
+        return paths[0].relative_to(paths[1])
+    except ValueError:
+        return None
 
 
 def check_folder(folder: str) -> None:

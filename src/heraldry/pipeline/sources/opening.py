@@ -34,10 +34,12 @@ def open_source(url: str, *, catalog: Catalog, settings: LandSettings, checkpoin
     kind, _, rest = url.partition(":")
     match kind.lower():
         case "files" if rest:
-            from heraldry.pipeline.sources.files import KNOWN, FilesSource
+            from heraldry.pipeline.sources.files import KNOWN, FilesSource, refuse_own
 
             refuse_strange(settings.source_options, KNOWN)
             refuse_raw_log(settings)
+            refuse_own(rest, settings.warehouse, "--to")
+            refuse_own(rest, checkpoint, "--checkpoint")
             return FilesSource(rest, settings)
         case "raw-log" if rest:
             from heraldry.pipeline.sources.raw_log import RawLogSource

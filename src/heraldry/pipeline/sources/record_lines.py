@@ -168,6 +168,22 @@ def _encode(value: Any) -> bytes:
     return data
 
 
+def wordless(record: Record) -> tuple[str, ...]:
+    """The way to the first member that JSON has no word for; empty where none is seen.
+
+    It ends at a list, and at what is nested too deep: the rest of the way would be another one for
+    each record.
+    """
+    for name, value in record.items():
+        try:
+            _encode(value)
+        except RecursionError:
+            return (str(name),)
+        except (TypeError, ValueError):
+            return (str(name), *(wordless(value) if isinstance(value, Mapping) else ()))
+    return ()
+
+
 def _check_finite(value: Any) -> None:
     if isinstance(value, float):
         if not math.isfinite(value):
