@@ -55,7 +55,10 @@ class Poster:
         try:
             with urlopen(Request(f"{self.url}/shop", body, _HEADERS), timeout=10) as reply:
                 return bool(reply.status == 202)
-        except (HTTPError, URLError, ConnectionError, TimeoutError):
+        except HTTPError as refused:
+            refused.close()
+            return False
+        except (URLError, ConnectionError, TimeoutError):
             return False
 
 
