@@ -20,6 +20,7 @@ from heraldry.dialects.yaml_text import read_yaml
 from heraldry.errors import DialectError, DocumentError, UsageError
 from heraldry.model.catalog import Catalog
 
+_OF_JOBS = frozenset(("_delta_log", "_checkpoint", "_checkpoints"))
 SUFFIXES = (".json", ".yaml", ".yml", ".xreg", ".cereg")
 """The files of a folder that may hold a catalog."""
 
@@ -171,11 +172,11 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def is_others(folder: str) -> bool:
-    """Whether a folder in one of catalogs holds none: hidden ones, and the logs of Delta tables.
+    """Whether a folder in one of catalogs holds none: hidden ones, and what jobs write of tables.
 
-    Those speak of definitions, and change with every batch that lands.
+    That speaks of definitions, and changes with every batch that lands.
     """
-    return folder.startswith(".") or folder == "_delta_log"
+    return folder.startswith(".") or folder in _OF_JOBS
 
 
 def _content(path: Path, limits: Limits) -> bytes:

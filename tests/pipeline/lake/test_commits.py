@@ -126,44 +126,51 @@ def test_a_later_entry_that_a_power_cut_has_emptied(storage: Storage, tmp_path: 
     assert pl.read_delta(storage.join(PATH))["n"].sort().to_list() == [0, 1, 2]
 
 
+HINTS = {"its own": 3, "the one before": 2, "none": None, "nonsense": b"\0\0"}
+
+
+@pytest.mark.parametrize("hint", HINTS.values(), ids=[f"hint of {name}" for name in HINTS])
 @pytest.mark.parametrize("left", [b"", b"PAR1 not whole", None], ids=["empty", "cut", "gone"])
 def test_a_checkpoint_that_a_power_cut_has_taken(
-    storage: Storage, tmp_path: Path, left: bytes | None
+    storage: Storage, tmp_path: Path, left: bytes | None, hint: int | bytes | None
 ) -> None:
-    """The hint replaced one that was on the disk, its checkpoint had a name of its own."""
-    committer = Committer(storage, "job")
+    """The hint may have replaced one that was on the disk; its checkpoint has a name of its own."""
+    committer, log = Committer(storage, "job"), tmp_path / PATH / "_delta_log"
     for batch in range(4):
         committer.commit(PATH, CONFIGURATION, write(storage, batch), batch)
         opened(storage).create_checkpoint()
-    lost = tmp_path / PATH / "_delta_log" / f"{3:020d}.checkpoint.parquet"
+    lost = log / f"{3:020d}.checkpoint.parquet"
     lost.unlink() if left is None else lost.write_bytes(left)
-    with pytest.raises(Exception, match=r"[Cc]heckpoint|Parquet|EOF"):
-        DeltaTable(storage.join(PATH))
+    told = json.dumps({"version": hint, "size": 4}).encode() if isinstance(hint, int) else hint
+    (log / "_last_checkpoint").unlink()
+    if told is not None:
+        (log / "_last_checkpoint").write_bytes(told)
+    (log / f"{3:020d}.checkpoint.parquet#1").write_bytes(b"somebody writes")
+    assert delta.open_table(Storage(storage.join(PATH)), "") is not None
     again = Committer(storage, "job")
     assert again.commit(PATH, CONFIGURATION, write(storage, 4), 4) == 4
     assert numbers(storage) == [0, 1, 2, 3, 4]
     assert pl.read_delta(storage.join(PATH))["n"].sort().to_list() == [0, 1, 2, 3, 4]
     opened(storage).create_checkpoint()
     assert numbers(storage) == [0, 1, 2, 3, 4]
+    assert (log / f"{3:020d}.checkpoint.parquet#1").exists()
 
 
-@pytest.mark.parametrize(
-    "hint", [None, b'{"version":1,"size":3}', b"\0\0"], ids=["none", "whole", "nonsense"]
-)
-def test_a_log_that_is_broken_otherwise_is_told(
-    storage: Storage, tmp_path: Path, hint: bytes | None
+@pytest.mark.parametrize("name", ["checkpoint.parquet", "checkpoint.0-1-2.json"])
+def test_a_log_that_is_broken_otherwise_is_told_and_kept(
+    storage: Storage, tmp_path: Path, name: str
 ) -> None:
-    committer = Committer(storage, "job")
+    """Checkpoints of the second form may be JSON: no form but Parquet is looked into."""
+    committer, log = Committer(storage, "job"), tmp_path / PATH / "_delta_log"
     for batch in range(2):
         committer.commit(PATH, CONFIGURATION, write(storage, batch), batch)
     opened(storage).create_checkpoint()
-    log = tmp_path / PATH / "_delta_log"
-    (log / "_last_checkpoint").unlink()
-    if hint is not None:
-        (log / "_last_checkpoint").write_bytes(hint)
+    (log / f"{1:020d}.checkpoint.parquet").rename(log / f"{1:020d}.{name}")
     (log / f"{2:020d}.json").write_text("nonsense\n")
+    before = sorted(log.iterdir())
     with pytest.raises(WarehouseError, match="the Delta table cannot be read"):
         delta.open_table(storage, PATH)
+    assert sorted(log.iterdir()) == before
 
 
 def test_a_table_of_others_is_not_made_again(storage: Storage) -> None:

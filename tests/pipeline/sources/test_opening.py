@@ -220,22 +220,43 @@ def test_the_raw_log_that_is_the_source(tmp_path: Path) -> None:
         ("{}/below/lake", "elsewhere", "--to {}/below/lake is in the folder"),
         ("lake", "{}/cp", "--checkpoint {}/cp is in the folder"),
         ("{}/below/../../in/lake", "elsewhere", "is in the folder"),
+        ("{}/out/lake", "elsewhere", "is in the folder"),
+        ("{}/link/lake", "elsewhere", "is in the folder"),
+        ("{}/_day=1/lake", "elsewhere", "is in the folder"),
         ("{}/_private/lake", "elsewhere", ""),
         ("{}/lake/../.lake", "elsewhere", ""),
         ("{}/..", "elsewhere", ""),
         ("{}-lake", "{}/../in-cp", ""),
     ],
-    ids=["itself", "below", "checkpoint", "by a detour", "private", "hidden", "above", "beside"],
+    ids=[
+        *(
+            "itself",
+            "below",
+            "checkpoint",
+            "by a detour",
+            "a link out",
+            "a link to what is private",
+        ),
+        *("a partition", "private", "hidden", "above", "beside"),
+    ],
 )
 def test_a_job_that_would_read_what_it_writes_is_refused(
     tmp_path: Path, warehouse: str, checkpoint: str, told: str
 ) -> None:
     folder = tmp_path / "in"
-    folder.mkdir()
+    (folder / "_private").mkdir(parents=True)
+    (folder / "link").symlink_to(folder / "_private")
+    (folder / "out").symlink_to(tmp_path)
     to, kept = warehouse.format(folder), checkpoint.format(folder)
     settings = replace(SETTINGS, warehouse=to)
     with pytest.raises(UsageError, match=told.format(folder)) if told else nullcontext():
         open_source(f"files:{folder}", catalog=SHOP, settings=settings, checkpoint=kept)
+
+
+def test_a_folder_that_is_a_link_to_itself_is_none(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(UsageError, match="there is no folder"):
+        opened(f"files:{tmp_path}/loop", tmp_path)
 
 
 @pytest.mark.parametrize(

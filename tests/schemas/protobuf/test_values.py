@@ -278,6 +278,14 @@ def test_an_integer_may_be_spelled_with_an_exponent(spelled):
     assert schema.check({"n": "1e9999"})
 
 
+def test_an_integer_that_a_float_may_have_changed_is_refused():
+    """As JSON writes it without quotes, with a fraction: it is a float by now."""
+    schema = formats.compile("Protobuf/3", P3 + "message A { int64 n = 1; }")
+    assert not schema.check({"n": 2.0**53 - 1})
+    assert schema.check({"n": 2.0**53})
+    assert schema.decode(b'{"n": "9007199254740993.0"}', "application/json") == {"n": 2**53 + 1}
+
+
 def test_to_row_of_what_is_nested_without_end_says_so():
     schema = formats.compile("Protobuf/3", JSON_TYPES)
     deep = []

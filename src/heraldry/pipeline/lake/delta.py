@@ -24,7 +24,7 @@ from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.layout import COLUMNS_KEY, DEFINITION_KEY, NAME_KEY, SCHEMA_KEY
-from heraldry.pipeline.lake.log_hint import forget_lost_hint
+from heraldry.pipeline.lake.log_hint import mend_log
 from heraldry.pipeline.lake.storage import Storage
 
 _TRIES = 5
@@ -53,7 +53,7 @@ def open_table(storage: Storage, path: str) -> DeltaTable | None:
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
-        if forget_lost_hint(storage, path):
+        if mend_log(storage, path):
             return open_table(storage, path)
         # Its text goes on with a stack of Rust.
         reason = f"the Delta table cannot be read: {str(error).partition(chr(10))[0]}"

@@ -11,10 +11,11 @@ Source option: ``on_loss=continue`` (a file that is gone before it was read does
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from heraldry.errors import UsageError
@@ -154,26 +155,24 @@ def pattern(endings: tuple[str, ...]) -> str:
 
 def refuse_own(folder: str, place: str, option: str) -> None:
     """Refuse to read a folder that the job writes into: its own files would be messages again."""
-    inside = _below(folder, place)
-    if inside is not None and not any(part.startswith((".", "_")) for part in inside.parts):
+    own = Storage.open(place).url
+    if "://" in folder:
+        seen = _is_seen(own, Storage.open(folder).url)
+    else:  # as it is named, and as it is: either may be read
+        seen = any(_is_seen(way(own), way(folder)) for way in (os.path.abspath, os.path.realpath))
+    if seen:
         told = f"{option} {place} is in the folder that is read: its files would be messages again"
         raise UsageError(told, "put it elsewhere, or below a name that begins with _")
 
 
-def _below(folder: str, place: str) -> PurePath | None:
-    """A place as seen from a folder that it is or lies in; None where it does not."""
-    remote = "://" in folder
-    if remote != ("://" in Storage.open(place).url):
-        return None
-    paths = (
-        [PurePosixPath(Storage.open(one).url) for one in (place, folder)]
-        if remote
-        else [Path(one).resolve() for one in (Storage.open(place).url, folder)]
-    )
-    try:
-        return paths[0].relative_to(paths[1])
-    except ValueError:
-        return None
+def _is_seen(place: str, folder: str) -> bool:
+    """Whether a place is a folder, or lies in it below names that are read."""
+    path = PurePosixPath(place)
+    if not path.is_relative_to(folder):
+        return False
+    parts = path.relative_to(folder).parts
+    # Spark takes _a=b for the value of a partition.
+    return not any(one.startswith(".") or (one[0] == "_" and "=" not in one) for one in parts)
 
 
 def check_folder(folder: str) -> None:
