@@ -26,8 +26,9 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def settings(folder: Path, **more: Any) -> LandSettings:
-    lake = str(folder / "lake")
-    return LandSettings(source=f"files:{folder}", warehouse=lake, dedupe="on", **more)
+    inbox, lake = folder / "inbox", str(folder / "lake")
+    inbox.mkdir()
+    return LandSettings(source=f"files:{inbox}", warehouse=lake, dedupe="on", **more)
 
 
 def remember(ledger: Ledger, *batches: int) -> Window:
