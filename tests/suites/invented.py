@@ -51,9 +51,9 @@ def _definition(chance: Random, name: str) -> dict[str, Any]:
     if protocol:
         found |= {"protocol": protocol, "protocoloptions": _BINDINGS[protocol](place)}
     if not protocol or chance.random() < 0.3:
-        about = {"type": {"value": name}, "source": {"value": f"/{place}"}}
+        about: dict[str, Any] = {"type": {"value": name}, "source": {"value": f"/{place}"}}
         if chance.random() < 0.5:
-            about["time"] = {"required": True}  # type: ignore[dict-item]
+            about["time"] = {"required": True}
         found |= {"envelope": EVENTS, "envelopemetadata": about}
     if chance.random() < 0.8:
         draft = chance.choice((DRAFT_07, DRAFT_2020))

@@ -168,7 +168,7 @@ def _maintain(
             left += [f"files without an owner stay ({len(lost):,}): {_unknown(unfinished)}"]
             lost = []
         removed, unowned = len(old), len(lost)
-        if not upkeep.dry_run:
+        if (old or lost) and not upkeep.dry_run:
             # delta-rs does not wait for the disk: what stands for these files must be there first.
             storage.settle()
         freed = _remove(storage, path, [*old, *lost], dry_run=upkeep.dry_run)

@@ -15,6 +15,9 @@ from heraldry.model.problem import Problem
 DEPTH_LIMIT: Final = 200
 """How many arrays and objects may be nested in one another."""
 
+EXACT: Final = 2.0**53
+"""From here on a float may stand for another integer than the one that a text said."""
+
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _POSITION = re.compile(r" \((byte \d+)\)")

@@ -24,11 +24,9 @@ from heraldry.schemas.columns import (
     is_whole,
 )
 from heraldry.schemas.located import pointer, short
-from heraldry.schemas.parse import encode
+from heraldry.schemas.parse import EXACT, encode
 from heraldry.schemas.timestamps import to_date, to_timestamp
 
-_EXACT = 2.0**53
-"""Up to here every integer is a float, and no two of them are the same one."""
 _Convert = Callable[[Any], Any]
 # name, member, whether null may stand there, converter: a null elsewhere goes to the converter,
 # which refuses it, so that no row ever breaks the table it lands in.
@@ -199,8 +197,7 @@ def _integer(value: Any) -> int:
     if type(value) is int:
         number = value
     elif type(value) is float and value.is_integer():
-        if abs(value) >= _EXACT:
-            # The text may have said another integer, and the next float is two away.
+        if abs(value) >= EXACT:
             told = "is too large to be told exactly with a fraction or an exponent"
             raise _MisfitError(told, value)
         number = int(value)

@@ -229,15 +229,17 @@ def test_the_raw_log_that_is_the_source(tmp_path: Path) -> None:
         ("{}-lake", "{}/../in-cp", ""),
     ],
     ids=[
-        *(
-            "itself",
-            "below",
-            "checkpoint",
-            "by a detour",
-            "a link out",
-            "a link to what is private",
-        ),
-        *("a partition", "private", "hidden", "above", "beside"),
+        "itself",
+        "below",
+        "checkpoint",
+        "detour",
+        "link-out",
+        "link-in",
+        "partition",
+        "private",
+        "hidden",
+        "above",
+        "beside",
     ],
 )
 def test_a_job_that_would_read_what_it_writes_is_refused(

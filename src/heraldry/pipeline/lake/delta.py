@@ -24,7 +24,7 @@ from heraldry.errors import WarehouseError
 from heraldry.pipeline.lake.arrangement import Arrangement
 from heraldry.pipeline.lake.data_file import DataFile
 from heraldry.pipeline.lake.layout import COLUMNS_KEY, DEFINITION_KEY, NAME_KEY, SCHEMA_KEY
-from heraldry.pipeline.lake.log_hint import mend_log
+from heraldry.pipeline.lake.log_mending import mend_log
 from heraldry.pipeline.lake.storage import Storage
 
 _TRIES = 5
@@ -194,7 +194,7 @@ def files_named(storage: Storage, paths: Sequence[str]) -> Iterator[None]:
         gone = [info.path for info in infos if info.type == fs.FileType.NotFound]
         reason = "is gone, though its table names it"
         advice = "put it back, or give up its rows: DeltaTable.repair() of deltalake"
-        raise WarehouseError([*gone, str(error)][0], reason, advice) from error
+        raise WarehouseError(gone[0] if gone else str(error), reason, advice) from error
 
 
 def table_files(storage: Storage, table: DeltaTable) -> dataset.FileSystemDataset:

@@ -15,13 +15,12 @@ from typing import Any
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 
+from heraldry.schemas.parse import EXACT
 from heraldry.schemas.protobuf.fields import INT32, INT64, UINT32, UINT64, F, is_null
 
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,19})", re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?", re.ASCII)
 _DIGITS = 20
-_EXACT = 2.0**53
-"""Up to here every integer is a float, and no two of them are the same one."""
 _SPELLED = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _URL_SAFE = str.maketrans("-_", "+/")
 _RANGES = (
@@ -67,7 +66,7 @@ def _integer(low: int, high: int) -> _Convert:
     def read(value: Any) -> int:
         if type(value) is str and _NUMBER.fullmatch(value):
             value = _whole(value)
-        elif type(value) is float and value.is_integer() and abs(value) < _EXACT:
+        elif type(value) is float and value.is_integer() and abs(value) < EXACT:
             value = int(value)
         if type(value) is not int or not low <= value <= high:
             raise ValueError(told)
