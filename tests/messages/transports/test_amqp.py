@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import struct
 import time
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any
 from uuid import UUID
 
@@ -15,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-if find_spec("proton") is None and os.environ.get("HERALDRY_REQUIRE_LIVE") != "1":
-    how = "pip install 'heraldry[amqp]' (needs gcc, libssl-dev, python3-dev)"
-    pytest.skip(f"proton is not installed: {how}", allow_module_level=True)
+from tests.skips import NO_AMQP
+
+pytest.importorskip("proton", reason=NO_AMQP)
 
 from proton import Array, Data, Described, Link, Message, Terminus, symbol, ulong
 
@@ -32,6 +30,8 @@ from heraldry.model.endpoint import Endpoint
 from heraldry.model.formats import fold
 from heraldry.model.xid import Xid
 from tests.messages.wires import raws
+
+pytestmark = pytest.mark.amqp
 
 MESSAGES = raws("AMQP/1.0")
 
