@@ -116,6 +116,7 @@ def runnable_pages() -> Iterator[object]:
             yield pytest.param(page, id=name(page), marks=marks)
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("page", list(runnable_pages()))
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if (ROOT / "examples").is_dir():
