@@ -26,6 +26,8 @@ ELSEWHERE = {
 NEVER = {
     "malformed_xid": "the xid of an entity is ignored in requests (GN-08), and an attribute of "
     "the type xid with another value is an invalid_attribute",
+    "unknown_group_type": "a path with it is not_found (KD-16), a body with it groups_only",
+    "unknown_resource_type": "a path with it is not_found (KD-16), a body with it resources_only",
 }
 """Errors that this server never sends, with the reason."""
 

@@ -102,10 +102,11 @@ class Tree:
         for plural, type in self.session.model.groups.items():  # noqa: A001
             found = self.session.tx.count([0], plural, keys=scope.groups).get(0, 0)
             below = inline.at(plural)
-            parts += self.collection("", plural, found, scope, (plural,), inlined=below is not None)
+            each: Each | None = None
             if below is not None:
                 rows = self.session.tx.children([0], plural, keys=scope.groups)
-                parts.append((plural, Entries(self.groups(type, rows, below, scope))))
+                each = self.groups(type, rows, below, scope)
+            parts += self.collection("", plural, found, each, scope, (plural,))
         return parts
 
     def collection(
@@ -113,16 +114,21 @@ class Tree:
         owner: str,
         plural: str,
         count: int,
+        each: Each | None,
         scope: Scope,
         place: tuple[str, ...],
-        *,
-        inlined: bool,
     ) -> list[Part]:
-        """The address and the count of a collection (CO-01, CO-03..CO-05)."""
-        address = self.view.link(f"{owner}/{plural}", inside=inlined)
+        """The address and the count of a collection (CO-01, CO-03..CO-05), and what is in it.
+
+        ``each``: its entities, where they are inlined.
+        """
+        address = self.view.link(f"{owner}/{plural}", inside=each is not None)
         if not address.startswith("#"):
             address += scope.query(place, count)
-        return [(f"{plural}url", address), (f"{plural}count", count)]
+        counted: Part = (f"{plural}count", count)
+        shown: list[Part] = [(plural, Entries(each))] if each is not None else []
+        rest = [*shown, counted] if self.view.wire.map_before_count else [counted, *shown]
+        return [(f"{plural}url", address), *rest]
 
     def groups(
         self,
@@ -174,11 +180,10 @@ class Tree:
         for one in nested:
             name = one.shape.type.plural
             count = one.counts.get(row.key, 0)
-            shown = one.found is not None
-            yield from self.collection(row.xid, name, count, inner, (plural, name), inlined=shown)
+            each: Each | None = None
             if one.found is not None and one.inline is not None:
-                found = one.found.of(row.key)
-                yield name, Entries(self._each(one.shape, found, one.inline, inner))
+                each = self._each(one.shape, one.found.of(row.key), one.inline, inner)
+            yield from self.collection(row.xid, name, count, each, inner, (plural, name))
 
     def resources(
         self, shape: ResourceShape, rows: Iterable[Row], inline: Inlining, scope: Scope
@@ -269,16 +274,10 @@ class Tree:
         place = (shape.group.plural, shape.type.plural)
         if scope.filtered:
             inner = scope.settled(place, resource_facts(row, one.default))
+        each = None if one.inlined is None else self.versions(shape, row, one.inlined)
         yield from self.collection(
-            row.xid,
-            "versions",
-            one.versions,
-            inner,
-            (*place, "versions"),
-            inlined=versions is not None,
+            row.xid, "versions", one.versions, each, inner, (*place, "versions")
         )
-        if versions is not None and one.inlined is not None:
-            yield "versions", Entries(self.versions(shape, row, one.inlined))
 
     def with_documents(
         self, shape: ResourceShape, rows: Iterable[Row], inline: Inlining

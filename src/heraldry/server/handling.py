@@ -93,8 +93,6 @@ class Handler:
 
     def _options(self, addressed: Addressed, base: str) -> Answer:
         """Which methods a place has; nothing is read but its types (HT-03)."""
-        if not addressed.known:
-            raise RegistryError("not_found", addressed.path)
         methods = addressed.allowed().encode("ascii")
         listed = [(b"allow", methods), (b"access-control-allow-methods", methods)]
         return completed(200, [root_link(base), *listed], place="options")

@@ -19,7 +19,6 @@ from heraldry.server.incoming import Incoming
 from heraldry.server.methods import METHODS, allowed, supported, wants_document
 from heraldry.server.offer import Offer
 
-_FINDING = ("GET", "HEAD", "OPTIONS", "DELETE")
 _COLLECTIONS = (Place.GROUPS, Place.RESOURCES, Place.VERSIONS)
 
 
@@ -33,7 +32,7 @@ class Spoken:
 
 
 class Addressed:
-    """What a request is about: its target, whose types the model may or may not have."""
+    """What a request is about: its target, whose types the model has."""
 
     def __init__(self, incoming: Incoming, offer: Offer, revision: int | None = None) -> None:
         path = _decoded(incoming)
@@ -42,20 +41,19 @@ class Addressed:
         parts = path.split("/")[1:]
         _check_parts(parts)
         types = offer.types(revision)
-        if incoming.method in _FINDING:
-            _check_types(parts, types.model)
+        _check_types(parts, types.model)
         self.path = path
         self.target = Target.parse(path)
         self.capabilities = types.capabilities
-        self.known, self.type = _types(self.target, types.model)
+        self.type = _resource_type(self.target, types.model)
 
     def allowed(self) -> str:
         """The methods that work here, as ``Allow`` lists them."""
         return ", ".join(allowed(self.target, self.type, self.capabilities))
 
     def check_method(self, method: str) -> None:
-        """405 for what this place never does (HT-02); unknown types are for the registry."""
-        if method not in METHODS or (self.known and not supported(self.target, method)):
+        """405 for what this place never does (HT-02)."""
+        if method not in METHODS or not supported(self.target, method):
             raise RegistryError("action_not_supported", self.path, {"action": method})
         if method == "PATCH" and wants_document(self.target, self.type):
             raise RegistryError("details_required", self.path)
@@ -77,7 +75,7 @@ def read_request(
     if method == "DELETE":
         if target.place in _COLLECTIONS and content:
             body = read_json(incoming, content, limits)
-    elif method != "GET" and addressed.known:
+    elif method != "GET":
         if addressed.type is not None and wants_document(target, addressed.type):
             body = _document(incoming, content, addressed.type, spoken.wire)
         else:
@@ -141,15 +139,10 @@ def _check_parts(parts: list[str]) -> None:
             raise _bad(named, "a part of the path is empty")
 
 
-def _types(target: Target, model: Model) -> tuple[bool, ResourceType | None]:
-    """Whether the model has the types of a target, and its resource type."""
-    if not target.groups:
-        return True, None
-    group = model.groups.get(target.groups)
-    if group is None or not target.resources:
-        return group is not None, None
-    found = group.resources.get(target.resources)
-    return found is not None, found
+def _resource_type(target: Target, model: Model) -> ResourceType | None:
+    if not target.resources:
+        return None
+    return model.groups[target.groups].resources[target.resources]
 
 
 def _bad(subject: str, reason: str) -> RegistryError:

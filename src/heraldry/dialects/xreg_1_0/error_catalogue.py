@@ -203,10 +203,6 @@ _ONLY: Final = {
     },
 }
 
-_ORDER: Final = {
-    RC2.specversion: ("type", "title", "detail", "subject", "args"),
-    RC4.specversion: ("type", "title", "subject", "args", "detail"),
-}
 _WITHOUT_SUBJECT: Final = {
     RC2.specversion: frozenset({"header_error", "parsing_data"}),
     RC4.specversion: frozenset[str](),
@@ -228,11 +224,11 @@ def problem(error: RegistryError, wire: Wire) -> tuple[int, dict[str, Any]]:
     body: dict[str, Any] = {
         "type": kind.uri(name),
         "title": _filled(kind.title, {**shown, "subject": error.subject}),
+        "detail": error.detail,
         "subject": "" if name in without else error.subject,
         "args": shown,
-        "detail": error.detail,
     }
-    return kind.status, {key: body[key] for key in _ORDER[wire.specversion] if body[key]}
+    return kind.status, {key: value for key, value in body.items() if value}
 
 
 def _spoken(error: RegistryError, wire: Wire) -> tuple[str, dict[str, str]]:
