@@ -12,7 +12,10 @@ from tests.conftest import ROOT
 
 ELSEWHERE = {
     "data_retrieval_error": "tests/registry/test_inline.py",
+    "foreign_host": "tests/server/test_gate.py",
+    "foreign_page": "tests/server/test_gate.py",
     "headers_too_large": "tests/server/test_paths.py",
+    "page_media_type": "tests/server/test_gate.py",
     "query_too_long": "tests/server/test_paths.py",
     "readonly": "tests/registry/test_write_meta.py",
     "request_too_large": "tests/server/test_content.py",
@@ -44,6 +47,6 @@ def test_an_error_type_is_provoked(name: str) -> None:
         assert name not in ELSEWHERE | NEVER
     elif name in ELSEWHERE:
         text = (ROOT / ELSEWHERE[name]).read_text(encoding="utf-8")
-        assert re.search(rf'["#]{name}"', text)
+        assert re.search(rf'["#:]{name}"', text)
     else:
         assert NEVER[name]

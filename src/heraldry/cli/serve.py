@@ -10,8 +10,8 @@ from heraldry.cli.output import progress, write_json
 from heraldry.cli.settings import example, option
 from heraldry.errors import UsageError
 
-_ORIGIN = re.compile(r"\*|https?://[A-Za-z0-9._\-\[\]:]+")
 _BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
+_ADVICE = "listen at 127.0.0.1, or have a proxy before it that decides who comes in"
 
 
 @click.command(
@@ -28,6 +28,7 @@ _BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
 @option("base-url")
 @option("allow-include")
 @option("allow-origin")
+@option("allow-host")
 @option("import")
 @option("format")
 def command(
@@ -40,6 +41,7 @@ def command(
     base_url: str | None,
     allow_include: tuple[str, ...],
     allow_origin: tuple[str, ...],
+    allow_host: tuple[str, ...],
     imports: tuple[str, ...],
     output: str,
 ) -> None:
@@ -49,6 +51,7 @@ def command(
     imported is added by the rules of a POST: it replaces what has the same ids and deletes
     nothing. When clients can connect, the address is written to standard output.
     """
+    from heraldry.cli import reachable
     from heraldry.cli.serve_registry import Opening, import_all, open_registry
     from heraldry.dialects.xreg_1_0.wire import WIRES
     from heraldry.server.app import create_app
@@ -57,7 +60,8 @@ def command(
 
     end_on_sigterm()
     base = _checked_base(base_url or "")
-    _check_origins(allow_origin)
+    reachable.check_origins(allow_origin)
+    hosts = reachable.checked_hosts(allow_host)
     wire = next(one for one in WIRES if one.specversion == specversion)
     opening = Opening(
         database=db, id=registry_id, model=model, wire=wire, allow_include=allow_include
@@ -66,9 +70,15 @@ def command(
     try:
         for note in (*opened.notes, *import_all(opened.registry, imports)):
             progress(note)
-        settings = ServerSettings(base_url=base, wire=wire, origins=allow_origin)
-        app = create_app(opened.registry, settings)
         with listen(host, port) as listening:
+            settings = ServerSettings(
+                base_url=base,
+                wire=wire,
+                origins=allow_origin,
+                hosts=reachable.reached_by(listening, hosts, host),
+            )
+            app = create_app(opened.registry, settings)
+            reachable.warn_open(listening, "read and change everything", _ADVICE)
             url = base or address(listening)
             if output == "json":
                 write_json({"url": url, "registryid": opened.id, "db": opened.database})
@@ -84,11 +94,3 @@ def _checked_base(url: str) -> str:
     if url and not _BASE.fullmatch(url):
         raise UsageError(f"--base-url {url!r} is no address", "write it as https://HOST/PATH")
     return url.rstrip("/")
-
-
-def _check_origins(origins: tuple[str, ...]) -> None:
-    """What is no origin would never be one of a page."""
-    for origin in origins:
-        if not _ORIGIN.fullmatch(origin):
-            reason = f"--allow-origin {origin!r} is no origin"
-            raise UsageError(reason, "write it as https://HOST or https://HOST:PORT, or as *")

@@ -298,6 +298,14 @@ SETTINGS: tuple[Setting, ...] = (
         help="Let web pages of this origin, as https://HOST, read and write; * is any; repeatable.",
     ),
     Setting(
+        name="allow-host",
+        env="HERALDRY_ALLOW_HOST",
+        metavar="HOST",
+        multiple=True,
+        help="Let requests name this host besides this machine's own; * is any; repeatable."
+        " [default: checked only where just this machine can connect]",
+    ),
+    Setting(
         name="import",
         env="HERALDRY_IMPORT",
         type=click.Path(exists=True),

@@ -20,7 +20,10 @@ _KEPT = (b"etag", b"link", b"vary", b"cache-control", b"content-location")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A response. ``rest`` follows ``body`` and is made while it is sent; ``place`` is counted."""
+    """A response. ``rest`` follows ``body`` and is made while it is sent; ``place`` is counted.
+
+    ``methods`` are those of the place, as ``Allow`` lists them, where somebody may want to know.
+    """
 
     status: int
     headers: tuple[Header, ...]
@@ -28,6 +31,7 @@ class Answer:
     rest: Iterator[bytes] | None = None
     etag: bytes = b""
     place: str = ""
+    methods: bytes = b""
 
     def known(self, if_none_match: bytes) -> bool:
         """Whether the client's If-None-Match names this answer, by weak comparison."""
@@ -39,7 +43,13 @@ class Answer:
     def not_modified(self) -> Answer:
         """The answer to one who has it already."""
         headers = tuple(header for header in self.headers if header[0] in _KEPT)
-        return Answer(status=304, headers=headers, etag=self.etag, place=self.place)
+        return Answer(
+            status=304,
+            headers=headers,
+            etag=self.etag,
+            place=self.place,
+            methods=self.methods,
+        )
 
     def close(self) -> None:
         """Let go of what is still read from."""

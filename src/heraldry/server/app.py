@@ -14,6 +14,7 @@ from heraldry.errors import RegistryError
 from heraldry.registry.registry import Registry
 from heraldry.server.answer import Answer, take
 from heraldry.server.content import read_content
+from heraldry.server.gate import Gate
 from heraldry.server.handling import Handler, conditional
 from heraldry.server.incoming import Incoming
 from heraldry.server.offer import Offer
@@ -42,6 +43,7 @@ class App:
         self._limits = settings.limits
         self._mount = offer.mount
         self._origins = Origins(settings.origins)
+        self._gate = Gate.of(self._origins, settings.hosts, settings.base_url)
         self._blocks = offer.reads_block
         self._readers = ThreadPoolExecutor(settings.readers, "heraldry-read")
         self._writer = ThreadPoolExecutor(1, "heraldry-write")
@@ -64,11 +66,14 @@ class App:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = perf_counter()
         incoming = Incoming.of(scope).within(self._mount)
-        answer = (
-            await self._read(incoming)
-            if incoming.method in ("GET", "HEAD")
-            else await self._write(incoming, receive)
-        )
+        refusal = self._gate.refusal(incoming)
+        answer: Answer | None
+        if refusal is not None:
+            answer = self._handler.failed(refusal, incoming)
+        elif incoming.method in ("GET", "HEAD"):
+            answer = await self._read(incoming)
+        else:
+            answer = await self._write(incoming, receive)
         if answer is None:
             return
         answer = self._origins.shared(conditional(answer, incoming), incoming)

@@ -58,12 +58,14 @@ class Handler:
             if is_service(incoming.path, self.offer):
                 hits = self.cache.hits
                 root = incoming.root(self.settings)
-                return service_answer(incoming, self.offer, root, self.metrics, hits)
+                answer = service_answer(incoming, self.offer, root, self.metrics, hits)
+                return self._with_methods(answer, allow)
             addressed = Addressed(incoming, self.offer, revision)
             allow = addressed.allowed()
             query = Query(incoming.query, addressed.path)
             wire = choose_wire(query, addressed.path, addressed.capabilities, wire)
-            return self._run(incoming, addressed, query, content, Spoken(base, wire))
+            answer = self._run(incoming, addressed, query, content, Spoken(base, wire))
+            return self._with_methods(answer, allow)
         except Exception as error:  # noqa: BLE001 - whatever fails is told as a problem
             return self.failed(error, incoming, wire, allow)
 
@@ -77,7 +79,12 @@ class Handler:
             else unexpected(error, incoming)
         )
         base = incoming.base(self.settings)
-        return problem_answer(error, base, wire or self.settings.wire, allow)
+        answer = problem_answer(error, base, wire or self.settings.wire, allow)
+        return self._with_methods(answer, allow)
+
+    def _with_methods(self, answer: Answer, allow: str) -> Answer:
+        """The methods of the place, which pages of other origins are told (HT-03)."""
+        return replace(answer, methods=allow.encode("ascii")) if self.settings.origins else answer
 
     def _run(
         self, incoming: Incoming, addressed: Addressed, query: Query, content: bytes, spoken: Spoken

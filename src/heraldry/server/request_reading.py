@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 from urllib.parse import unquote
 
 from heraldry.dialects.xreg_1_0.wire import Wire
@@ -15,6 +15,7 @@ from heraldry.registry.view_short import is_short
 from heraldry.server.attribute_headers import read_headers, refuse_headers
 from heraldry.server.content import read_json
 from heraldry.server.flags import Query, read_flags
+from heraldry.server.gate import check_media_type
 from heraldry.server.incoming import Incoming
 from heraldry.server.methods import METHODS, allowed, supported, wants_document
 from heraldry.server.offer import Offer
@@ -74,14 +75,14 @@ def read_request(
     body: object = None
     if method == "DELETE":
         if target.place in _COLLECTIONS and content:
-            body = read_json(incoming, content, limits)
+            body = _json(incoming, content, limits)
     elif method != "GET":
         if addressed.type is not None and wants_document(target, addressed.type):
             body = _document(incoming, content, addressed.type, spoken.wire)
         else:
             refuse_headers(incoming)
             # Whether it may be missing, the registry says, after it has looked at the flags.
-            body = read_json(incoming, content, limits) if content else None
+            body = _json(incoming, content, limits) if content else None
     return Request(
         action=cast("Action", method.lower()),
         target=target,
@@ -92,6 +93,11 @@ def read_request(
         path=addressed.path,
         correlation=spoken.correlation,
     )
+
+
+def _json(incoming: Incoming, content: bytes, limits: Limits) -> Any:
+    check_media_type(incoming)
+    return read_json(incoming, content, limits)
 
 
 def _document(incoming: Incoming, content: bytes, type: ResourceType, wire: Wire) -> Document:  # noqa: A002

@@ -170,6 +170,12 @@ BOTH: Final = {
     "versionid_not_allowed": ErrorType(
         400, 'For "<subject>", a "versionid" cannot be chosen: "<plural>" has "setversionid" false'
     ),
+    # Ours: what web pages may not do (docs/decisions/0018).
+    "foreign_host": ErrorType(403, "The host (<host>) is not one of this server", ""),
+    "foreign_page": ErrorType(403, "A web page of <origin> may not write to: <subject>", ""),
+    "page_media_type": ErrorType(
+        403, 'For "<subject>", a web page must send JSON as such, not as <type>', ""
+    ),
     # Ours: the limits of a server, and bodies it cannot read.
     "request_too_large": ErrorType(413, 'For "<subject>", the body is too large', ""),
     "query_too_long": ErrorType(414, 'For "<subject>", the query is too long', ""),
