@@ -13,6 +13,8 @@ class Limits:
     nesting: int = 100
     values: int = 4_000_000
     """How many values a body of JSON may have in all."""
+    bodies: int = 288 * 1024 * 1024
+    """What all bodies under way may take together: as they came, unpacked, and read as JSON."""
     inline: int = 64 * 1024 * 1024
     """The size of a reply with inlined parts; ``/export`` is streamed and has none."""
     page: int = 0
@@ -22,3 +24,7 @@ class Limits:
     headers: int = 500
     header_size: int = 64 * 1024
     query: int = 16 * 1024
+    waiting: int = 200
+    """How many requests may wait for a thread that reads, and as many for the one that writes."""
+    patience: float = 30.0
+    """Seconds that a request waits for room in memory, and a connection for its client."""

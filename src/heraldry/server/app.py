@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
@@ -13,15 +12,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from heraldry.errors import RegistryError
 from heraldry.registry.registry import Registry
 from heraldry.server.answer import Answer, take
+from heraldry.server.budget import Budget, Share
 from heraldry.server.content import read_content
+from heraldry.server.exchange import Exchange
+from heraldry.server.flags import Query
 from heraldry.server.gate import Gate
 from heraldry.server.handling import Handler, conditional
 from heraldry.server.incoming import Incoming
 from heraldry.server.offer import Offer
 from heraldry.server.origins import Origins
 from heraldry.server.settings import ServerSettings
+from heraldry.server.work_queue import WorkQueue
 
-_HEAVY = (b"inline", b"filter", b"collections", b"doc")
+_HEAVY = ("inline", "filter", "collections", "doc")
 
 
 def create_app(registry: Registry, settings: ServerSettings | None = None) -> ASGIApp:
@@ -45,8 +48,10 @@ class App:
         self._origins = Origins(settings.origins)
         self._gate = Gate.of(self._origins, settings.hosts, settings.base_url)
         self._blocks = offer.reads_block
-        self._readers = ThreadPoolExecutor(settings.readers, "heraldry-read")
-        self._writer = ThreadPoolExecutor(1, "heraldry-write")
+        limits = settings.limits
+        self._bodies = Budget(limits.bodies, limits.body, limits.patience)
+        self._readers = WorkQueue("read", settings.readers, limits.waiting)
+        self._writer = WorkQueue("write", 1, limits.waiting)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection event of ASGI."""
@@ -59,8 +64,8 @@ class App:
         await receive()
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        self._readers.shutdown()
-        self._writer.shutdown()
+        self._readers.close()
+        self._writer.close()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,7 +76,7 @@ class App:
         if refusal is not None:
             answer = self._handler.failed(refusal, incoming)
         elif incoming.method in ("GET", "HEAD"):
-            answer = await self._read(incoming)
+            answer = await self._read(incoming, receive)
         else:
             answer = await self._write(incoming, receive)
         if answer is None:
@@ -81,15 +86,15 @@ class App:
         seconds = perf_counter() - started
         self._handler.metrics.count(incoming.method, answer.status, answer.place, seconds)
 
-    async def _read(self, incoming: Incoming) -> Answer:
+    async def _read(self, incoming: Incoming, receive: Receive) -> Answer | None:
         if self._blocks:
-            return await self._in(self._readers, self._handler.read, incoming)
-        if _is_small(incoming):
+            return await self._in(self._readers, receive, self._handler.read, incoming)
+        if is_small(incoming):
             return self._handler.read(incoming)
         found = self._kept(incoming)
         if found is not None:
             return found
-        return await self._in(self._readers, self._handler.read, incoming)
+        return await self._in(self._readers, receive, self._handler.read, incoming)
 
     def _kept(self, incoming: Incoming) -> Answer | None:
         try:
@@ -98,19 +103,37 @@ class App:
             return self._handler.failed(error, incoming)
 
     async def _write(self, incoming: Incoming, receive: Receive) -> Answer | None:
-        """Everything that may have a body; ``None``: the client went away before its end."""
+        """Everything that may have a body; ``None``: the client went away."""
+        share = self._bodies.share()
         try:
-            content = await read_content(incoming, receive, self._limits)
+            content = await read_content(incoming, receive, self._limits, share)
+            if content is None:
+                return None
+            incoming.exchange.count = _counting(share)
+            queue = self._readers if incoming.reads else self._writer
+            return await self._in(queue, receive, self._handler.answer, incoming, content)
         except RegistryError as error:
             return self._handler.failed(error, incoming)
-        if content is None:
-            return None
-        pool = self._readers if incoming.reads else self._writer
-        return await self._in(pool, self._handler.answer, incoming, content)
+        finally:
+            share.set(0)
 
-    @staticmethod
-    async def _in(pool: ThreadPoolExecutor, work: Callable[..., Answer], *values: Any) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(pool, work, *values)
+    async def _in(
+        self,
+        queue: WorkQueue,
+        receive: Receive,
+        work: Callable[..., Answer],
+        incoming: Incoming,
+        *values: Any,
+    ) -> Answer | None:
+        """Work on a thread, as long as there is somebody to answer to."""
+        exchange = incoming.exchange
+        watching = asyncio.get_running_loop().create_task(_watch(receive, exchange))
+        try:
+            return await queue.run(exchange, work, incoming, *values)
+        except RegistryError as error:
+            return self._handler.failed(error, incoming)
+        finally:
+            watching.cancel()
 
     async def _send(self, answer: Answer, method: str, receive: Receive, send: Send) -> None:
         await send(
@@ -130,28 +153,42 @@ class App:
         An error ends the connection, so that it is noticed.
         """
         assert answer.rest is not None
-        loop = asyncio.get_running_loop()
+        exchange = Exchange()
         piece, more = answer.body, True
-        gone = loop.create_task(_disconnected(receive))
+        watching = asyncio.get_running_loop().create_task(_watch(receive, exchange))
         try:
-            while more and not gone.done():
+            while more and not exchange.gone:
                 if piece:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
-                piece, more = await loop.run_in_executor(self._readers, take, answer.rest)
+                piece, more = await self._readers.step(take, answer.rest)
         finally:
-            gone.cancel()
-            await loop.run_in_executor(self._readers, answer.close)
+            watching.cancel()
+            await self._readers.step(answer.close)
         await send({"type": "http.response.body", "body": piece})
 
 
-async def _disconnected(receive: Receive) -> None:
+async def _watch(receive: Receive, exchange: Exchange) -> None:
+    """Wait for the client to leave."""
     while (await receive())["type"] != "http.disconnect":
         pass
+    exchange.leave()
 
 
-def _is_small(incoming: Incoming) -> bool:
+def _counting(share: Share) -> Callable[[int], object]:
+    """Counts on the event loop what is counted on a thread."""
+    loop = asyncio.get_running_loop()
+    return lambda size: loop.call_soon_threadsafe(share.set, share.size + size)
+
+
+def is_small(incoming: Incoming) -> bool:
     """Whether one entity is asked for, without anything inside it."""
     path = incoming.raw_path.strip(b"/")
     if path and path.count(b"/") % 2 == 0:
         return False
-    return not any(flag in incoming.query for flag in _HEAVY)
+    if not incoming.query:
+        return True
+    try:
+        query = Query(incoming.query, incoming.path)
+    except RegistryError:
+        return True  # it is refused as quickly
+    return not any(query.has(flag) for flag in _HEAVY)

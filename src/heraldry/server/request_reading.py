@@ -92,6 +92,7 @@ def read_request(
         base=spoken.base,
         path=addressed.path,
         correlation=spoken.correlation,
+        cancelled=incoming.exchange.cancelled,
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _BACKLOG = 2048
+_SWITCH = 0.001
 
 
 def end_on_sigterm() -> None:
@@ -58,6 +59,8 @@ def run(
 def _run(app: ASGIApp, listening: socket.socket, limits: Limits, idle: int) -> None:
     import uvicorn
 
+    # The event loop must not wait for long until a thread that computes lets it go on.
+    sys.setswitchinterval(_SWITCH)
     from heraldry.server.connection import bounded
     from heraldry.server.stopping import StoppingServer
 
