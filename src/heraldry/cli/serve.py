@@ -28,6 +28,8 @@ _BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
 @option("base-url")
 @option("allow-include")
 @option("allow-origin")
+@option("write-entities")
+@option("write-seconds")
 @option("import")
 @option("format")
 def command(
@@ -40,6 +42,8 @@ def command(
     base_url: str | None,
     allow_include: tuple[str, ...],
     allow_origin: tuple[str, ...],
+    write_entities: int,
+    write_seconds: float,
     imports: tuple[str, ...],
     output: str,
 ) -> None:
@@ -51,6 +55,7 @@ def command(
     """
     from heraldry.cli.serve_registry import Opening, import_all, open_registry
     from heraldry.dialects.xreg_1_0.wire import WIRES
+    from heraldry.registry.limits import Limits
     from heraldry.server.app import create_app
     from heraldry.server.running import address, end_on_sigterm, listen, run
     from heraldry.server.settings import ServerSettings
@@ -59,14 +64,20 @@ def command(
     base = _checked_base(base_url or "")
     _check_origins(allow_origin)
     wire = next(one for one in WIRES if one.specversion == specversion)
+    limits = Limits(write_entities=write_entities, write_seconds=write_seconds)
     opening = Opening(
-        database=db, id=registry_id, model=model, wire=wire, allow_include=allow_include
+        database=db,
+        id=registry_id,
+        model=model,
+        wire=wire,
+        allow_include=allow_include,
+        limits=limits,
     )
     opened = open_registry(opening)
     try:
         for note in (*opened.notes, *import_all(opened.registry, imports)):
             progress(note)
-        settings = ServerSettings(base_url=base, wire=wire, origins=allow_origin)
+        settings = ServerSettings(base_url=base, wire=wire, origins=allow_origin, limits=limits)
         app = create_app(opened.registry, settings)
         with listen(host, port) as listening:
             url = base or address(listening)

@@ -5,7 +5,7 @@ registry.run(Request(action="put", target=Target.parse("/dirs/d1"), body={"name"
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
@@ -131,6 +131,11 @@ class Document:
     had them, ``None`` deletes; in a reply they are what is to be shown, in order."""
 
 
+def never() -> bool:
+    """The client stays."""
+    return False
+
+
 Action = Literal["get", "put", "patch", "post", "delete"]
 
 
@@ -150,6 +155,8 @@ class Request:
     """The path as it was requested, for errors."""
     actor: str = ""
     correlation: str = ""
+    cancelled: Callable[[], bool] = never
+    """Whether the client has left: a write is then rolled back, as nobody would know of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
