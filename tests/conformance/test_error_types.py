@@ -23,6 +23,7 @@ ELSEWHERE = {
     "server_error": "tests/server/test_replies.py",
     "too_large": "tests/registry/test_inline.py",
     "unsupported_encoding": "tests/server/test_content.py",
+    "write_too_long": "tests/registry/test_write_budget.py",
 }
 """Errors that need limits, a broken store or a state that no request leads to: their tests."""
 

@@ -11,6 +11,7 @@ import pytest
 
 from heraldry.errors import RegistryError
 from heraldry.model.metamodel import ResourceType
+from heraldry.registry.budget import WriteBudget
 from heraldry.registry.capabilities import EVERYTHING, Capabilities
 from heraldry.registry.documents import check_compatibility, check_formats
 from heraldry.registry.draft import ResourceDraft, VersionDraft
@@ -77,6 +78,7 @@ def unit(
         tx=Rows(documents or {}),
         request=SimpleNamespace(base="https://example.com/reg"),
         remodelled=remodelled,
+        budget=WriteBudget(),
     )
 
 

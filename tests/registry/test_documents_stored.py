@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from heraldry.registry.registry import Registry
+from heraldry.schemas.verdicts import validate_compatibility
 from tests.registry.asking import ask, refused, registry
 
 SCHEMA = "/schemagroups/g/schemas/s"
@@ -135,3 +137,96 @@ def test_schemas_of_one_request_may_refer_to_each_other_in_their_order() -> None
     found = ask(made, "put", "/schemagroups/g/schemas/alone$details", alone)
     assert found["formatvalidated"] is False
     assert "else" in found["formatvalidatedreason"]
+
+
+LINE = 400
+
+
+@pytest.fixture(scope="module")
+def line() -> Iterator[Registry]:
+    """A schema of many versions, each of which goes with all before it."""
+    made = registry("messaging")
+    versions = {
+        f"v{number:03}": {"format": FORMAT, "schema": {**SMALL, "description": str(number)}}
+        for number in range(LINE)
+    }
+    body = {"meta": {"compatibility": "full_transitive"}, "versions": versions}
+    ask(made, "put", f"{SCHEMA}$details", body)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """With how many ancestors each version was compared."""
+    counts: list[int] = []
+
+    def counting(mode: Any, history: Any, new: Any, **more: Any) -> Any:
+        counts.append(len(history))
+        return validate_compatibility(mode, history, new, **more)
+
+    monkeypatch.setattr("heraldry.registry.documents.validate_compatibility", counting)
+    return counts
+
+
+def numbered(number: int, text: str) -> tuple[str, dict[str, Any]]:
+    """The path of a version of the line and its body."""
+    body = {"format": FORMAT, "schema": {**SMALL, "description": text}}
+    return f"{SCHEMA}/versions/v{number:03}$details", body
+
+
+@pytest.mark.covers("ME-06", "VA-04")
+def test_a_new_version_is_compared_once_with_each_ancestor(
+    line: Registry, compared: list[int]
+) -> None:
+    ask(line, "put", *numbered(LINE, "new"))
+    assert compared == [LINE]
+    ask(line, "delete", f"{SCHEMA}/versions/v{LINE:03}")
+    assert compared == [LINE]
+
+
+@pytest.mark.covers("ME-06", "VA-04")
+def test_a_changed_version_is_compared_once_with_each_other(
+    line: Registry, compared: list[int]
+) -> None:
+    ask(line, "put", *numbered(0, "first"))
+    assert compared == [1] * (LINE - 1)
+
+
+@pytest.mark.covers("ME-06")
+def test_what_was_written_again_as_it_was_is_not_compared(
+    line: Registry, compared: list[int]
+) -> None:
+    stored = ask(line, "get", f"{SCHEMA}$details", inline=("versions.schema",))
+    ask(line, "put", f"{SCHEMA}$details", {"versions": stored["versions"]})
+    ask(line, "patch", f"{SCHEMA}/versions/v005$details", {"name": "renamed"})
+    assert compared == []
+
+
+@pytest.mark.covers("ME-06")
+def test_a_version_whose_ancestors_fewer_are_is_not_compared(
+    line: Registry, compared: list[int]
+) -> None:
+    ask(line, "delete", f"{SCHEMA}/versions/v007")
+    assert compared == []
+    assert told(line, "v008")["compatibilityvalidated"] is True
+
+
+@pytest.mark.covers("ME-06", "VA-04")
+def test_a_violation_far_down_the_line_is_seen(line: Registry) -> None:
+    path, body = numbered(1, "")
+    error = refused(line, "put", path, body | {"schema": LARGER})
+    assert error.name == "compatibility_violation"
+
+
+@pytest.mark.covers("VA-02", "ME-06")
+def test_what_could_not_be_compared_is_compared_when_it_is_given_again(schemas: Registry) -> None:
+    other = "/schemagroups/g/schemas/other/versions/1$details"
+    referring = {"type": "object", "properties": {"a": {"$ref": "/schemagroups/g/schemas/other"}}}
+    body = {"format": FORMAT, "schema": referring}
+    ask(schemas, "patch", f"{SCHEMA}/meta", {"compatibility": "full"})
+    ask(schemas, "put", f"{SCHEMA}/versions/1$details", body)
+    assert told(schemas, "1")["compatibilityvalidated"] is False
+    ask(schemas, "put", other, {"format": FORMAT, "schema": {"type": "string"}})
+    ask(schemas, "put", f"{SCHEMA}/versions/1$details", body)
+    assert told(schemas, "1")["compatibilityvalidated"] is True

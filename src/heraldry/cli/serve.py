@@ -29,6 +29,8 @@ _ADVICE = "listen at 127.0.0.1, or have a proxy before it that decides who comes
 @option("allow-include")
 @option("allow-origin")
 @option("allow-host")
+@option("write-entities")
+@option("write-seconds")
 @option("import")
 @option("format")
 def command(
@@ -42,6 +44,8 @@ def command(
     allow_include: tuple[str, ...],
     allow_origin: tuple[str, ...],
     allow_host: tuple[str, ...],
+    write_entities: int,
+    write_seconds: float,
     imports: tuple[str, ...],
     output: str,
 ) -> None:
@@ -54,6 +58,7 @@ def command(
     from heraldry.cli import reachable
     from heraldry.cli.serve_registry import Opening, import_all, open_registry
     from heraldry.dialects.xreg_1_0.wire import WIRES
+    from heraldry.registry.limits import Limits
     from heraldry.server.app import create_app
     from heraldry.server.running import address, end_on_sigterm, listen, run
     from heraldry.server.settings import ServerSettings
@@ -63,8 +68,14 @@ def command(
     reachable.check_origins(allow_origin)
     hosts = reachable.checked_hosts(allow_host)
     wire = next(one for one in WIRES if one.specversion == specversion)
+    limits = Limits(write_entities=write_entities, write_seconds=write_seconds)
     opening = Opening(
-        database=db, id=registry_id, model=model, wire=wire, allow_include=allow_include
+        database=db,
+        id=registry_id,
+        model=model,
+        wire=wire,
+        allow_include=allow_include,
+        limits=limits,
     )
     opened = open_registry(opening)
     try:
@@ -76,6 +87,7 @@ def command(
                 wire=wire,
                 origins=allow_origin,
                 hosts=reachable.reached_by(listening, hosts, host),
+                limits=limits,
             )
             app = create_app(opened.registry, settings)
             reachable.warn_open(listening, "read and change everything", _ADVICE)

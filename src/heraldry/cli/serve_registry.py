@@ -11,6 +11,7 @@ from heraldry.cli.output import plural
 from heraldry.dialects.xreg_1_0.error_catalogue import problem
 from heraldry.dialects.xreg_1_0.wire import RC4, WIRES, Wire
 from heraldry.errors import RegistryError, UsageError
+from heraldry.registry.limits import Limits
 from heraldry.registry.models import NAMES
 from heraldry.registry.new_registry import first_state
 from heraldry.registry.registry import Registry
@@ -19,6 +20,8 @@ from heraldry.store.opening import open_store
 from heraldry.store.rows import State
 from heraldry.store.store import Store
 
+UNBOUNDED = Limits(write_entities=0, write_seconds=0)
+"""For the owner of a registry, who may import what it can hold."""
 DEFAULT_ID = "heraldry"
 DEFAULT_MODEL = "messaging"
 
@@ -32,6 +35,7 @@ class Opening:
     model: str | None
     wire: Wire
     allow_include: tuple[str, ...]
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,7 @@ def open_registry(opening: Opening) -> Opened:
         shown = _without_password(opening.database)
         _check_id(opening, state, shown)
         return Opened(
-            registry=_registry(store, opening.allow_include),
+            registry=_registry(store, opening),
             store=store,
             id=state.id,
             database=shown,
@@ -67,14 +71,15 @@ def open_registry(opening: Opening) -> Opened:
         raise
 
 
-def _registry(store: Store, allow: tuple[str, ...]) -> Registry:
+def _registry(store: Store, opening: Opening) -> Registry:
     """A registry on a store; it fetches nothing unless something is allowed."""
+    allow, limits = opening.allow_include, opening.limits
     if not allow:
-        return Registry(store)
+        return Registry(store, limits=limits)
     from heraldry.client.registry_includes import Includes
 
     includes = Includes(allow=allow)
-    return Registry(store, include=includes.load, fetch=includes.fetch)
+    return Registry(store, limits=limits, include=includes.load, fetch=includes.fetch)
 
 
 def _check_id(opening: Opening, state: State, shown: str) -> None:
@@ -115,7 +120,7 @@ def import_all(registry: Registry, paths: tuple[str, ...]) -> Iterator[str]:
         wire = next((one for one in WIRES if one.specversion == document.specversion), RC4)
         request = Request(action="post", target=Target(), body=document.groups, wire=wire)
         try:
-            registry.run(request)
+            registry.run(request, UNBOUNDED)
         except RegistryError as error:
             raise UsageError(f"{document.file} cannot be imported", _told(error, wire)) from None
         found = [plural(len(one), name[:-1], name) for name, one in document.groups.items()]

@@ -306,6 +306,22 @@ SETTINGS: tuple[Setting, ...] = (
         " [default: checked only where just this machine can connect]",
     ),
     Setting(
+        name="write-entities",
+        env="HERALDRY_WRITE_ENTITIES",
+        default=250_000,
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="How many groups, resources and versions one write may bring; 0: any number.",
+    ),
+    Setting(
+        name="write-seconds",
+        env="HERALDRY_WRITE_SECONDS",
+        default=60.0,
+        type=FiniteRange(0, SECONDS),
+        metavar="SECONDS",
+        help="How long one write may take before it is undone; 0: as long as it needs.",
+    ),
+    Setting(
         name="import",
         env="HERALDRY_IMPORT",
         type=click.Path(exists=True),

@@ -6,13 +6,14 @@ update of a version: its epoch stays (GN-09).
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from heraldry.errors import RegistryError, SchemaError
 from heraldry.model.formats import family
 from heraldry.model.schema_reference import Resolved
+from heraldry.registry.documents_lineage import Lineages, lineages
 from heraldry.registry.documents_numbers import check_numbers, compare_numbers, is_numbers
 from heraldry.registry.documents_references import gather_references, missing_reference
 from heraldry.schemas.verdicts import (
@@ -32,40 +33,49 @@ _FORMAT: Final = "formatvalidated"
 _COMPATIBILITY: Final = "compatibilityvalidated"
 
 
-def check_formats(unit: Unit, draft: ResourceDraft) -> None:
+def check_formats(unit: Unit, draft: ResourceDraft) -> dict[str, FormatVerdict]:
     """Each document is one of its version's format, or says why that was not checked.
 
-    VA-01..VA-03, VA-05, VA-06, VE-11. Only what changed is looked at again.
+    VA-01..VA-03, VA-05, VA-06, VE-11. Only what changed is looked at again; the verdicts on it
+    are returned by version, so that no document is compiled twice.
     """
     wanted = draft.names.type.validateformat
+    verdicts: dict[str, FormatVerdict] = {}
     for version in draft.versions.values():
         if not wanted or not version.values.get("format"):
             _say(version, _FORMAT, None)
-        elif _FORMAT not in version.values or unit.remodelled or _has_changed(draft, version):
-            verdict = _format_verdict(unit, draft, version)
+        elif _FORMAT not in version.values or unit.remodelled or _was_given(draft, version):
+            unit.budget.check()
+            verdict = verdicts[version.id] = _format_verdict(unit, draft, version)
             strict = draft.names.type.strictvalidation
             if verdict.outcome == "violated" or (strict and verdict.outcome == "unknown"):
                 raise _format_error(version, verdict)
             _say(version, _FORMAT, verdict)
+    return verdicts
 
 
-def check_compatibility(unit: Unit, draft: ResourceDraft) -> None:
+def check_compatibility(
+    unit: Unit, draft: ResourceDraft, verdicts: Mapping[str, FormatVerdict] | None = None
+) -> None:
     """Each version goes with its ancestors as the resource promises (VA-04, VE-12, ME-06).
 
-    A version is looked at again where it or an ancestor that counts has changed.
+    A version is looked at again where it or an ancestor that counts has changed, and then
+    compared with what changed. ``verdicts``: what :func:`check_formats` found.
     """
     mode = draft.meta.get("compatibility")
     if not draft.names.type.validatecompatibility or not mode:
         for version in draft.versions.values():
             _say(version, _COMPATIBILITY, None)
         return
-    verdicts: dict[str, FormatVerdict] = {}
-    changed = _changed_lineages(unit, draft, str(mode))
+    comparing = _comparing(unit, draft, str(mode), verdicts or {})
     for version in draft.versions.values():
         if not version.values.get("format"):
             _say(version, _COMPATIBILITY, None)
-        elif version.id in changed or _COMPATIBILITY not in version.values:
-            verdict = _compatibility_verdict(unit, draft, version, str(mode), verdicts)
+        elif version.id in comparing.waiting or _COMPATIBILITY not in version.values:
+            unit.budget.check()
+            verdict = _compatibility_verdict(comparing, version)
+            if verdict is None:
+                continue
             strict = draft.names.type.strictvalidation
             if verdict.outcome == "violated" or (strict and verdict.outcome == "unknown"):
                 raise _compatibility_error(draft, version, str(mode), verdict)
@@ -84,13 +94,28 @@ def _say(
             version.values[f"{name}reason"] = verdict.reason
 
 
-def _has_changed(draft: ResourceDraft, version: VersionDraft) -> bool:
-    """Whether the format or the document of a version is another than before."""
+def _was_given(draft: ResourceDraft, version: VersionDraft) -> bool:
+    """Whether a document was given, the same one or another, or another format."""
     old = version.old
     if old is None or version.content is not None or version.document != old.document:
         return True
     names = ("format", *_external_names(draft))
     return any(old.attributes.get(name) != version.values.get(name) for name in names)
+
+
+def _has_changed(unit: Unit, draft: ResourceDraft, version: VersionDraft) -> bool:
+    """Whether comparisons of before say nothing of a version any more.
+
+    A document that was given again is looked at again only where it could not be compared.
+    """
+    if not _was_given(draft, version):
+        return False
+    old = version.old
+    if old is None or old.attributes.get(_COMPATIBILITY) is not True or not version.content:
+        return True
+    if old.attributes.get("format") != version.values.get("format") or not old.document:
+        return True
+    return version.content != unit.tx.document(old.document)
 
 
 def _format_verdict(unit: Unit, draft: ResourceDraft, version: VersionDraft) -> FormatVerdict:
@@ -143,69 +168,82 @@ def _content(unit: Unit, draft: ResourceDraft, version: VersionDraft) -> bytes:
     return unit.tx.document(version.document) if version.document else b""
 
 
-def _changed_lineages(unit: Unit, draft: ResourceDraft, mode: str) -> set[str]:
-    """The versions to compare again: by the mode, with the changes of their ancestors."""
-    everything = set(draft.versions)
-    if unit.remodelled or draft.old is None or draft.old.attributes.get("compatibility") != mode:
-        return everything
-    changed = {
-        version.id
-        for version in draft.versions.values()
-        if _has_changed(draft, version)
-        or version.old is None
-        or version.old.attributes.get("ancestorid") != version.values["ancestorid"]
-    }
-    children = defaultdict(list)
-    for version in draft.versions.values():
-        children[version.values["ancestorid"]].append(version.id)
-    found: set[str] = set()
-    waiting = list(changed)
-    while waiting:
-        id = waiting.pop()  # noqa: A001
-        if id not in found:
-            found.add(id)
-            below = children[id]
-            # Without "transitive" a change counts for those that follow it at once.
-            waiting += below if mode.lower().endswith("_transitive") or id in changed else ()
-    return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparing:
+    """The comparisons within one resource; what was compiled for one is there for the next."""
+
+    unit: Unit
+    draft: ResourceDraft
+    mode: str
+    lineages: Lineages
+    waiting: frozenset[str]
+    """The versions to compare."""
+    verdicts: dict[str, FormatVerdict]
+
+    def format_verdict(self, id: str) -> FormatVerdict:  # noqa: A002
+        """What became of the document of a version."""
+        verdict = self.verdicts.get(id)
+        if verdict is None:
+            verdict = _lineage_verdict(self.unit, self.draft, self.draft.versions[id])
+            self.verdicts[id] = verdict
+        return verdict
+
+    def ancestors(self, version: VersionDraft) -> list[str]:
+        """The ancestors that a version is to be compared with, the nearest first.
+
+        Where all was well, those that nothing has changed with are left out; a reason why
+        something was not compared is found anew.
+        """
+        changed = version.id in self.lineages.documents
+        if changed or version.values.get(_COMPATIBILITY) is not True:
+            return self.lineages.ancestors(version.id)
+        return self.lineages.new_ancestors(version.id)
 
 
-def _lineage(draft: ResourceDraft, id: str) -> list[str]:  # noqa: A002
-    """A version and its ancestors, the version first."""
-    found = [id]
-    while (parent := draft.versions[found[-1]].values["ancestorid"]) != found[-1]:
-        found.append(parent)
-    return found
+def _comparing(
+    unit: Unit, draft: ResourceDraft, mode: str, verdicts: Mapping[str, FormatVerdict]
+) -> _Comparing:
+    former = draft.old.attributes.get("compatibility") if draft.old is not None else None
+    # Under another model or mode no comparison of before counts.
+    anew = unit.remodelled or former != mode
+    versions = draft.versions.values()
+    changed = [one.id for one in versions if anew or _has_changed(unit, draft, one)]
+    found = lineages(draft, mode, changed)
+    return _Comparing(
+        unit=unit,
+        draft=draft,
+        mode=mode,
+        lineages=found,
+        waiting=frozenset(found.to_compare()),
+        verdicts=dict(verdicts),
+    )
 
 
 def _compatibility_verdict(
-    unit: Unit,
-    draft: ResourceDraft,
-    version: VersionDraft,
-    mode: str,
-    verdicts: dict[str, FormatVerdict],
-) -> CompatibilityVerdict:
-    lineage = _lineage(draft, version.id)
-    if not mode.lower().endswith("_transitive"):
-        lineage = lineage[:2]
-    for id in lineage:  # noqa: A001
-        if id not in verdicts:
-            verdicts[id] = _lineage_verdict(unit, draft, draft.versions[id])
-    own = verdicts[version.id]
+    comparing: _Comparing, version: VersionDraft
+) -> CompatibilityVerdict | None:
+    """The verdict on a version and its ancestors; ``None``: that of before still holds."""
+    mode, draft = comparing.mode, comparing.draft
+    ancestors = comparing.ancestors(version)
+    unchanged = version.id not in comparing.lineages.documents
+    if unchanged and not ancestors and version.values.get(_COMPATIBILITY) is True:
+        return None
+    own = comparing.format_verdict(version.id)
     if own.outcome == "unknown":  # VE-11
         return _uncompared(mode, own.reason or "")
-    listed = _pair_listed(unit, version.values["format"], mode)
-    if listed and len(lineage) == 1:
+    listed = _pair_listed(comparing.unit, version.values["format"], mode)
+    if listed and not ancestors:
         # There is nothing it could be incompatible with.
         return CompatibilityVerdict(mode=mode, outcome="validated")
-    new, *ancestors = ((one, verdicts[one]) for one in lineage)
-    if listed and any(is_numbers(verdict.format) for _, verdict in (new, *ancestors)):
-        return _numbers_verdict(unit, draft, mode, (new, *ancestors))
-    found = validate_compatibility(
-        mode, ancestors[::-1], new, compatibilities=None if listed else {}
+    new = (version.id, own)
+    history = [(id, comparing.format_verdict(id)) for id in ancestors]  # noqa: A001
+    if listed and any(is_numbers(verdict.format) for _, verdict in (new, *history)):
+        return _numbers_verdict(comparing.unit, draft, mode, (new, *history))
+    verdict = validate_compatibility(
+        mode, history[::-1], new, compatibilities=None if listed else {}
     )
-    assert found is not None  # there is a mode
-    return found
+    assert verdict is not None  # there is a mode
+    return verdict
 
 
 def _numbers_verdict(

@@ -42,5 +42,6 @@ def _check_resources(unit: Unit, group: Row, keys: set[int] | None) -> None:
         rows = {r.key: r for r in unit.tx.children([group.key], names.path, keys=keys)}
         versions = unit.tx.children(list(rows), f"{names.path}/versions")
         for key, some in groupby(versions, key=lambda row: row.parent):
+            unit.budget.check()
             shown = {version.id: version.attributes for version in some}
             check_versions(rules, group.attributes, shown, subject=rows[key].xid)

@@ -21,6 +21,10 @@ class Limits:
     """Collections of more entities are paged even where nobody asked for it; 0: never."""
     proxied: int = 100
     """How many documents that are kept elsewhere one request may read."""
+    write_entities: int = 250_000
+    """How many groups, resources and versions the body of one write may have; 0: any number."""
+    write_seconds: float = 60.0
+    """How long one write may take before it is rolled back; 0: as long as it needs."""
     headers: int = 500
     header_size: int = 64 * 1024
     query: int = 16 * 1024

@@ -36,6 +36,7 @@ def check_messages(unit: Unit) -> None:
             _judge(finding, row.xid)
     rows = _messages(unit)
     for start in range(0, len(rows), _CHUNK):
+        unit.budget.check()
         for group, message in known.messages(rows[start : start + _CHUNK]):
             _check(known, group, message)
 

@@ -74,6 +74,7 @@ def _check_groups(unit: Unit, plural: str) -> None:
     type_ = unit.model.groups[plural]
     names = group_names(unit, type_).own
     for row in list(unit.tx.rows(plural)):
+        unit.budget.check()
         found = _conforming(unit, names, row.attributes, row.xid)
         rules_of(type_, found.get("constraints"), subject=row.xid)
         if found != row.attributes:

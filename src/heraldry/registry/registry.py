@@ -14,6 +14,7 @@ from typing import Any
 from heraldry.errors import RegistryError
 from heraldry.model.metamodel import Model
 from heraldry.model.model_reading import read_model
+from heraldry.registry.budget import WriteBudget, check_entities
 from heraldry.registry.capabilities import read_capabilities
 from heraldry.registry.delete import delete
 from heraldry.registry.filtering import check_syntax
@@ -29,7 +30,7 @@ from heraldry.registry.unit import Unit
 from heraldry.registry.write import ACTIONS, write
 from heraldry.store.opening import open_store
 from heraldry.store.rows import State
-from heraldry.store.store import Reader, Store
+from heraldry.store.store import Reader, Store, Writer
 
 Include = Callable[[str], Any]
 
@@ -75,19 +76,32 @@ class Registry:
         """Let go of the database."""
         self.store.close()
 
-    def run(self, request: Request) -> Reply:
-        """Carry out one request; :class:`RegistryError` where it is refused."""
+    def run(self, request: Request, limits: Limits | None = None) -> Reply:
+        """Carry out one request; :class:`RegistryError` where it is refused.
+
+        ``limits``: others than those of the registry, for a request of its owner.
+        """
         if request.action not in ACTIONS[request.target.place]:
             arguments = {"action": request.action.upper()}
             raise RegistryError("action_not_supported", request.path, arguments)
         if request.action == "get":
             return self._get(request)
         with self.store.write() as writer:
-            unit = Unit(tx=writer, session=self._session(writer, request), include=self._include)
+            unit = self._unit(writer, request, limits or self.limits)
             check_syntax(unit.session, unit.request.flags.filter)
             unit.ignores = ignored(unit.request, unit.capabilities)
             unit.setdefault = wanted_default(unit.request)
-            return delete(unit) if request.action == "delete" else write(unit)
+            reply = delete(unit) if request.action == "delete" else write(unit)
+            unit.budget.check()
+            return reply
+
+    def _unit(self, writer: Writer, request: Request, limits: Limits) -> Unit:
+        """A write that begins now: its time does not include its wait for other writers."""
+        session = replace(self._session(writer, request), limits=limits)
+        check_entities(request, session.model, limits)
+        budget = WriteBudget(limits, request.cancelled, request.path)
+        writer.watch(budget.check)
+        return Unit(tx=writer, session=session, include=self._include, budget=budget)
 
     def _get(self, request: Request) -> Reply:
         with ExitStack() as snapshot:

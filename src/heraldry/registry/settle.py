@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def settle(unit: Unit, draft: ResourceDraft, *, everything: bool = False) -> None:
     """Order, check and save a resource; ``everything``: also what was not touched (MD-05)."""
+    unit.budget.check()
     if not draft.xref:
         order_versions(unit, draft)
         rules = rules_in(draft.names, draft.group)
@@ -31,11 +32,11 @@ def settle(unit: Unit, draft: ResourceDraft, *, everything: bool = False) -> Non
                 version.values = _checked(unit, draft.names.version, values, version.xid)
         if draft.meta_touched or everything:
             draft.meta = _checked(unit, draft.names.meta, draft.meta, draft.meta_xid)
-        check_formats(unit, draft)
+        verdicts = check_formats(unit, draft)
         shown = {version.id: version.values for version in draft.versions.values()}
         check_versions(rules, draft.group.attributes, shown, subject=draft.xid)
         check_matching(draft.names.type, shown, subject=draft.xid)
-        check_compatibility(unit, draft)
+        check_compatibility(unit, draft, verdicts)
     save(unit, draft)
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from heraldry.model.datatypes import normal_timestamp
+from heraldry.registry.budget import WriteBudget
 from heraldry.registry.flag_values import supported_flags
 from heraldry.registry.journal import Journal
 from heraldry.registry.session import Session
@@ -36,6 +37,8 @@ class Unit:
     session: Session
     ignores: frozenset[str] = frozenset()
     """Which attributes of the request are ignored (FL-40..FL-43)."""
+    budget: WriteBudget = field(default_factory=WriteBudget)
+    """What it may still cost; asked for each entity."""
     setdefault: str | None = None
     """The flag ``setdefaultversionid``; ``None``: not given, or not supported."""
     include: Callable[[str], Any] | None = None

@@ -31,6 +31,7 @@ def write_version(
 
     ``any_id``: ids in the body are not compared (FL-42).
     """
+    unit.budget.check()
     if draft.xref:
         detail = f'"{draft.xid}" uses "xref": its versions are written at the target'
         raise RegistryError("bad_request", draft.xid, {"error_detail": detail})

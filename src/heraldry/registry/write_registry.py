@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heraldry.errors import RegistryError
 from heraldry.model.conform import conform
 from heraldry.registry.bodies import entries_of, object_body
+from heraldry.registry.budget import check_entities
 from heraldry.registry.capabilities import require_available, stored_capabilities
 from heraldry.registry.capabilities_change import change_capabilities
 from heraldry.registry.entity_names import registry_names
@@ -35,6 +36,7 @@ def write_registry(unit: Unit, body: Mapping[str, Any], *, patch: bool) -> None:
         set_capabilities(unit, body["capabilities"], patch=patch)
     if "modelsource" in given:
         change_model(unit, body["modelsource"])
+        check_entities(unit.request, unit.model, unit.session.limits)
     _write_attributes(unit, body, patch=patch)
     nested = [
         (type, entries_of(unit.request, body, type.plural, "/"))

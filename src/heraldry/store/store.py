@@ -10,7 +10,7 @@ with store.read() as tx:             # a consistent snapshot
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -105,6 +105,9 @@ class Writer(Reader, Protocol):
 
     def note(self, change: Change) -> None:
         """Add a change to the journal, in the same transaction."""
+
+    def watch(self, proceed: Callable[[], None]) -> None:
+        """Call this again and again while much is written; what it raises ends the transaction."""
 
 
 class Store(Protocol):

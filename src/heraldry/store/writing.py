@@ -7,7 +7,7 @@ saved is found without it, so that an import asks and saves a thousand times and
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,13 @@ _SAVE_STATE = (
     "INSERT INTO state (one, content) VALUES (1, ?) "
     "ON CONFLICT (one) DO UPDATE SET content = excluded.content"
 )
+_AT_ONCE = 10_000
+"""So many records are added by one call."""
 _BELOW = "folded = ? OR (folded > ? AND folded < ?)"
+
+
+def _go_on() -> None:
+    """Nobody watches."""
 
 
 @dataclass(slots=True)
@@ -65,6 +71,7 @@ class SqlWriter(SqlReader):
         self._documents: dict[int, bytes] = {}
         self._dropped: set[int] = set()
         self._noted: list[Change] = []
+        self._proceed: Callable[[], None] = _go_on
 
     # What is written
 
@@ -76,6 +83,7 @@ class SqlWriter(SqlReader):
 
     def save(self, row: Row) -> None:
         """Insert an entity, or replace the one with this key."""
+        self._proceed()
         before = self._saved.get(row.key)
         if before is not None:
             self._drop_document(before, row)
@@ -87,6 +95,7 @@ class SqlWriter(SqlReader):
 
     def remove(self, row: Row) -> list[tuple[str, str]]:
         """Delete an entity with all below it; (type, xid) of everything that was deleted."""
+        self._proceed()
         self.flush()
         self._changed = True
         folded = fold(row.xid)
@@ -115,6 +124,10 @@ class SqlWriter(SqlReader):
     def note(self, change: Change) -> None:
         """Add a change to the journal."""
         self._noted.append(change)
+
+    def watch(self, proceed: Callable[[], None]) -> None:
+        """Call this for every entity, and while they go to the database."""
+        self._proceed = proceed
 
     # What only the database can answer, unless everything asked for is new
 
@@ -255,7 +268,7 @@ class SqlWriter(SqlReader):
         if self._documents:
             self._changed = True
             kept = [item for item in self._documents.items() if item[0] not in self._dropped]
-            self._connection.insert("document", ("key", "content"), kept)
+            self._insert("document", ("key", "content"), kept)
             self._documents.clear()
         if self._dropped:
             gone = [(key,) for key in self._dropped]
@@ -265,7 +278,7 @@ class SqlWriter(SqlReader):
             self._changed = True
             first = self._counters.change + 1
             records = [change_record(one, first + at) for at, one in enumerate(self._noted)]
-            self._connection.insert("journal", CHANGE, records)
+            self._insert("journal", CHANGE, records)
             self._counters.change += len(records)
             self._noted.clear()
 
@@ -280,7 +293,7 @@ class SqlWriter(SqlReader):
         self._given -= saved.keys()
         old = [record_of(saved[key]) for key in known]
         if new:
-            self._connection.insert("entity", ENTITY, new)
+            self._insert("entity", ENTITY, new)
         if old:
             self._connection.many(_UPDATE, [(*record[1:], record[0]) for record in old])
         self._flush_facts(saved, known)
@@ -292,6 +305,7 @@ class SqlWriter(SqlReader):
         changed: list[tuple[Any, ...]] = []
         gone: list[tuple[int, int]] = []
         for key, row in saved.items():
+            self._proceed()
             now = facts(row)
             before = facts(known[key]) if key in known else {}
             numbers = self._numbers(row.type, now.keys() | before.keys())
@@ -299,11 +313,16 @@ class SqlWriter(SqlReader):
             into += [self._record(key, numbers[m], f) for m, f in now.items() if before.get(m) != f]
             gone += [(key, numbers[mark]) for mark in before.keys() - now.keys()]
         if fresh:
-            self._connection.insert("fact", _FACT, fresh)
+            self._insert("fact", _FACT, fresh)
         if changed:
             self._connection.many(_REPLACE_FACT, changed)
         if gone:
             self._connection.many("DELETE FROM fact WHERE key = ? AND path = ?", gone)
+
+    def _insert(self, table: str, columns: Sequence[str], records: Sequence[Sequence[Any]]) -> None:
+        for start in range(0, len(records), _AT_ONCE):
+            self._proceed()
+            self._connection.insert(table, columns, records[start : start + _AT_ONCE])
 
     def _record(self, key: int, path: int, fact: Fact) -> tuple[Any, ...]:
         kind, text, rest, number = fact
