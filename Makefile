@@ -60,8 +60,9 @@ bench: $(READY) java ## benchmarks, with a plain Spark job beside ours
 
 # Who asks for these wants the servers they need: a skip would be a soak that did not happen.
 soak: export HERALDRY_REQUIRE_LIVE ?= 1
-soak: $(READY) java ## the tests that run for minutes: kills, restarts, exactly once
-	@$(BIN)/pytest -m soak -n 0 --timeout 3600 $(ARGS)
+soak: export HERALDRY_SOAK = 1
+soak: $(READY) java ## the tests that run for minutes: kills, restarts, exactly once, a thousand more examples
+	@$(BIN)/pytest -m "soak or thorough" -n 0 --timeout 3600 $(ARGS)
 
 conformance: $(READY) java $(ARCHIVE) ## what is covered: each requirement with its tests, and the public suites case by case
 	@$(BIN)/pytest tests/conformance -n $(WORKERS) --dist loadgroup -v -rs $(ARGS)

@@ -29,6 +29,7 @@ from heraldry.messages.transports.transport import Connection, Usage
 from heraldry.model.endpoint import Endpoint
 from heraldry.model.formats import fold
 from heraldry.model.xid import Xid
+from tests.effort import effort, thorough
 from tests.messages.wires import raws
 
 pytestmark = pytest.mark.amqp
@@ -76,7 +77,8 @@ def nested(depth: int) -> bytes:
 # --- the bytes of messages
 
 
-@settings(max_examples=2000)
+@thorough
+@settings(max_examples=effort(300, soak=2000))
 @given(MESSAGES)
 def test_decode_is_the_inverse_of_encode(raw):
     found = decode(encode(raw))
@@ -84,7 +86,8 @@ def test_decode_is_the_inverse_of_encode(raw):
     assert repr(found) == repr(raw)  # also the types: 1 is not True, nor 1.0
 
 
-@settings(max_examples=2000)
+@thorough
+@settings(max_examples=effort(300, soak=2000))
 @given(MESSAGES, st.data())
 def test_cut_and_flipped_bytes_are_a_message_or_an_error(raw, data):
     content = bytearray(encode(raw))
