@@ -20,6 +20,7 @@ from heraldry.registry.filtering import check_syntax
 from heraldry.registry.flag_values import ignored, supported_flags, wanted_default
 from heraldry.registry.limits import Limits
 from heraldry.registry.new_registry import first_state
+from heraldry.registry.preconditions import check_precondition
 from heraldry.registry.proxy import Fetch, Proxy
 from heraldry.registry.read import show
 from heraldry.registry.request import Place, Reply, Request
@@ -87,7 +88,9 @@ class Registry:
             check_syntax(unit.session, unit.request.flags.filter)
             unit.ignores = ignored(unit.request, unit.capabilities)
             unit.setdefault = wanted_default(unit.request)
-            return delete(unit) if request.action == "delete" else write(unit)
+            check_precondition(unit)
+            reply = delete(unit) if request.action == "delete" else write(unit)
+            return replace(reply, volatile=unit.session.proxy.used)
 
     def _get(self, request: Request) -> Reply:
         with ExitStack() as snapshot:

@@ -5,7 +5,7 @@ registry.run(Request(action="put", target=Target.parse("/dirs/d1"), body={"name"
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
@@ -150,6 +150,9 @@ class Request:
     """The path as it was requested, for errors."""
     actor: str = ""
     correlation: str = ""
+    precondition: Callable[[Reply | None], None] | None = None
+    """Called inside the transaction of a write with the reply that a GET would have (``None``:
+    there is nothing); it raises where the request must not be carried out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
