@@ -16,6 +16,7 @@ ELSEWHERE = {
     "foreign_page": "tests/server/test_gate.py",
     "headers_too_large": "tests/server/test_paths.py",
     "page_media_type": "tests/server/test_gate.py",
+    "precondition_failed": "tests/server/test_preconditions.py",
     "query_too_long": "tests/server/test_paths.py",
     "readonly": "tests/registry/test_write_meta.py",
     "request_too_large": "tests/server/test_content.py",

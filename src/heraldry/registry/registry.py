@@ -21,6 +21,7 @@ from heraldry.registry.filtering import check_syntax
 from heraldry.registry.flag_values import ignored, supported_flags, wanted_default
 from heraldry.registry.limits import Limits
 from heraldry.registry.new_registry import first_state
+from heraldry.registry.preconditions import check_precondition
 from heraldry.registry.proxy import Fetch, Proxy
 from heraldry.registry.read import show
 from heraldry.registry.request import Place, Reply, Request
@@ -91,9 +92,10 @@ class Registry:
             check_syntax(unit.session, unit.request.flags.filter)
             unit.ignores = ignored(unit.request, unit.capabilities)
             unit.setdefault = wanted_default(unit.request)
+            check_precondition(unit)
             reply = delete(unit) if request.action == "delete" else write(unit)
             unit.budget.check()
-            return reply
+            return replace(reply, volatile=unit.session.proxy.used)
 
     def _unit(self, writer: Writer, request: Request, limits: Limits) -> Unit:
         """A write that begins now: its time does not include its wait for other writers."""

@@ -157,6 +157,9 @@ class Request:
     correlation: str = ""
     cancelled: Callable[[], bool] = never
     """Whether the client has left: a write is then rolled back, as nobody would know of it."""
+    precondition: Callable[[Reply | None], None] | None = None
+    """Called inside the transaction of a write with the reply that a GET would have (``None``:
+    there is nothing); it raises where the request must not be carried out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from functools import partial
 
 from heraldry.dialects.xreg_1_0.wire import Wire
 from heraldry.errors import RegistryError
+from heraldry.registry.request import Reply, Request
 from heraldry.server.answer import Answer, completed
 from heraldry.server.flags import Query, choose_wire
 from heraldry.server.incoming import Incoming
 from heraldry.server.metrics import Metrics
 from heraldry.server.offer import Offer
+from heraldry.server.preconditions import Preconditions, is_known
 from heraldry.server.problems import problem_answer, said_at, unexpected
 from heraldry.server.replies import answer_of, root_link
 from heraldry.server.request_reading import Addressed, Spoken, read_request
@@ -96,6 +99,11 @@ class Handler:
         if incoming.method == "OPTIONS":
             return self._options(addressed, request.base)
         html = query.has("html")
+        conditions = None if incoming.reads else Preconditions.of(incoming)
+        if conditions is not None:
+            shown = replace(incoming, accept_encoding=b"")
+            precondition = partial(_check, conditions, request, shown, html)
+            request = replace(request, precondition=precondition)
         return answer_of(self.offer.run(request), request, incoming, html=html)
 
     def _options(self, addressed: Addressed, base: str) -> Answer:
@@ -105,9 +113,23 @@ class Handler:
         return completed(200, [root_link(base), *listed], place="options")
 
 
+def _check(
+    conditions: Preconditions, request: Request, incoming: Incoming, html: bool, reply: Reply | None
+) -> None:
+    """Compare the tag that a GET of the same address would have now."""
+    etag = None
+    if reply is not None:
+        read = replace(request, action="get", correlation="")
+        answer = answer_of(reply, read, incoming, html=html)
+        answer.close()
+        etag = answer.etag
+    conditions.check(etag)
+
+
 def conditional(answer: Answer, incoming: Incoming) -> Answer:
     """304 where the client has this answer already."""
-    if incoming.if_none_match and answer.status == 200 and answer.known(incoming.if_none_match):
+    named = incoming.if_none_match
+    if named and answer.status == 200 and is_known(answer.etag, named):
         answer.close()
         return answer.not_modified()
     return answer

@@ -170,6 +170,8 @@ BOTH: Final = {
     "versionid_not_allowed": ErrorType(
         400, 'For "<subject>", a "versionid" cannot be chosen: "<plural>" has "setversionid" false'
     ),
+    # Ours: conditional requests (docs/decisions/0017).
+    "precondition_failed": ErrorType(412, 'For "<subject>", <name> does not hold', ""),
     # Ours: what web pages may not do (docs/decisions/0018).
     "foreign_host": ErrorType(403, "The host (<host>) is not one of this server", ""),
     "foreign_page": ErrorType(403, "A web page of <origin> may not write to: <subject>", ""),
