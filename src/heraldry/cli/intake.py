@@ -53,6 +53,8 @@ _TOLD_SECONDS = 10.0
     metavar="BYTES",
     help="The largest body that is taken.",
 )
+@option("access-log", is_flag=False, flag_value="-")
+@option("limit")
 @click.option(
     "--token-env",
     metavar="NAME",
@@ -108,21 +110,27 @@ def _listen(
     max_body: int,
     token_env: str | None,
     keep_invalid: bool,
+    access_log: str | None,
+    limit: tuple[str, ...],
 ) -> None:
     """Take what is posted."""
+    from heraldry.cli.serving import access_logged, read_limits
     from heraldry.messages.intake_connection import intake_name
     from heraldry.messages.rawlog_writer import RawLogWriter
     from heraldry.server.intake import IntakeApp, IntakeSettings
     from heraldry.server.running import address, end_on_sigterm, listen, run
 
     end_on_sigterm()
+    limits = read_limits(limit)
     settings = IntakeSettings(
         path=door.path, max_body=max_body, token=_token(token_env), keep_invalid=keep_invalid
     )
     name = None if endpoint is None else intake_name(endpoint)
     with RawLogWriter(folder, source=name) as log, listen(door.host, door.port) as listening:
         _tell(output, address(listening) + door.path, log)
-        run(IntakeApp(log, settings), listening)
+        app = IntakeApp(log, settings, limits)
+        with access_logged(app, access_log) as logged:
+            run(logged, listening, limits=limits, counts=app.connections)
 
 
 def _take(folder: str, endpoint: Endpoint, output: str) -> None:

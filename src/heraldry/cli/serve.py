@@ -28,6 +28,8 @@ _BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
 @option("base-url")
 @option("allow-include")
 @option("allow-origin")
+@option("access-log", is_flag=False, flag_value="-")
+@option("limit")
 @option("import")
 @option("format")
 def command(
@@ -40,6 +42,8 @@ def command(
     base_url: str | None,
     allow_include: tuple[str, ...],
     allow_origin: tuple[str, ...],
+    access_log: str | None,
+    limit: tuple[str, ...],
     imports: tuple[str, ...],
     output: str,
 ) -> None:
@@ -50,6 +54,7 @@ def command(
     nothing. When clients can connect, the address is written to standard output.
     """
     from heraldry.cli.serve_registry import Opening, import_all, open_registry
+    from heraldry.cli.serving import access_logged, read_limits
     from heraldry.dialects.xreg_1_0.wire import WIRES
     from heraldry.server.app import create_app
     from heraldry.server.running import address, end_on_sigterm, listen, run
@@ -58,23 +63,29 @@ def command(
     end_on_sigterm()
     base = _checked_base(base_url or "")
     _check_origins(allow_origin)
+    limits = read_limits(limit)
     wire = next(one for one in WIRES if one.specversion == specversion)
     opening = Opening(
-        database=db, id=registry_id, model=model, wire=wire, allow_include=allow_include
+        database=db,
+        id=registry_id,
+        model=model,
+        wire=wire,
+        allow_include=allow_include,
+        limits=limits,
     )
     opened = open_registry(opening)
     try:
         for note in (*opened.notes, *import_all(opened.registry, imports)):
             progress(note)
-        settings = ServerSettings(base_url=base, wire=wire, origins=allow_origin)
+        settings = ServerSettings(base_url=base, wire=wire, origins=allow_origin, limits=limits)
         app = create_app(opened.registry, settings)
-        with listen(host, port) as listening:
+        with listen(host, port) as listening, access_logged(app, access_log) as logged:
             url = base or address(listening)
             if output == "json":
                 write_json({"url": url, "registryid": opened.id, "db": opened.database})
             else:
                 click.echo(f"registry {opened.id} at {url}/")
-            run(app, listening)
+            run(logged, listening, limits=limits, counts=app.connections)
     finally:
         opened.store.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from heraldry.cli.model_files import read_source, resolved
@@ -11,6 +11,7 @@ from heraldry.cli.output import plural
 from heraldry.dialects.xreg_1_0.error_catalogue import problem
 from heraldry.dialects.xreg_1_0.wire import RC4, WIRES, Wire
 from heraldry.errors import RegistryError, UsageError
+from heraldry.registry.limits import Limits
 from heraldry.registry.models import NAMES
 from heraldry.registry.new_registry import first_state
 from heraldry.registry.registry import Registry
@@ -32,6 +33,7 @@ class Opening:
     model: str | None
     wire: Wire
     allow_include: tuple[str, ...]
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ def open_registry(opening: Opening) -> Opened:
         shown = _without_password(opening.database)
         _check_id(opening, state, shown)
         return Opened(
-            registry=_registry(store, opening.allow_include),
+            registry=_registry(store, opening.allow_include, opening.limits),
             store=store,
             id=state.id,
             database=shown,
@@ -67,14 +69,14 @@ def open_registry(opening: Opening) -> Opened:
         raise
 
 
-def _registry(store: Store, allow: tuple[str, ...]) -> Registry:
+def _registry(store: Store, allow: tuple[str, ...], limits: Limits) -> Registry:
     """A registry on a store; it fetches nothing unless something is allowed."""
     if not allow:
-        return Registry(store)
+        return Registry(store, limits=limits)
     from heraldry.client.registry_includes import Includes
 
     includes = Includes(allow=allow)
-    return Registry(store, include=includes.load, fetch=includes.fetch)
+    return Registry(store, limits=limits, include=includes.load, fetch=includes.fetch)
 
 
 def _check_id(opening: Opening, state: State, shown: str) -> None:

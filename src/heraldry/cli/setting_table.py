@@ -298,6 +298,19 @@ SETTINGS: tuple[Setting, ...] = (
         help="Let web pages of this origin, as https://HOST, read and write; * is any; repeatable.",
     ),
     Setting(
+        name="access-log",
+        env="HERALDRY_ACCESS_LOG",
+        metavar="FILE",
+        help="Write a line for each request to a file, or to standard error where none is named.",
+    ),
+    Setting(
+        name="limit",
+        env="HERALDRY_LIMIT",
+        metavar="NAME=NUMBER",
+        multiple=True,
+        help="Change a limit, e.g. body=1000000; the guide on serving lists them; repeatable.",
+    ),
+    Setting(
         name="import",
         env="HERALDRY_IMPORT",
         type=click.Path(exists=True),

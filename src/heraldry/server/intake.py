@@ -11,18 +11,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from heraldry.errors import MessageError, RawLogError
+from heraldry.errors import MessageError, RawLogError, RegistryError
 from heraldry.messages import line
 from heraldry.messages.envelopes import event_formats
 from heraldry.messages.group_commit import GroupCommit
 from heraldry.messages.protocols import http
 from heraldry.messages.raw_line import batch_lines, raw_line
 from heraldry.messages.transports.http_target import split
-from heraldry.server.metrics import CONTENT_TYPE
+from heraldry.registry.limits import Limits
+from heraldry.server.budget import Budget, Share
+from heraldry.server.connection_counts import ConnectionCounts
+from heraldry.server.content import read_body
+from heraldry.server.metrics import CONTENT_TYPE, budget_lines, connection_lines
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -89,8 +93,16 @@ class Reply:
 class IntakeApp:
     """The ASGI application; the log stays open, its owner closes it."""
 
-    def __init__(self, log: RawLogWriter, settings: IntakeSettings | None = None) -> None:
+    def __init__(
+        self,
+        log: RawLogWriter,
+        settings: IntakeSettings | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self._log, self._settings = log, settings or IntakeSettings()
+        limits, most = limits or Limits(), self._settings.max_body
+        self._bodies = Budget(max(limits.bodies, most), most, limits.patience)
+        self.connections = ConnectionCounts()
         self._commit: GroupCommit[_Waiting] | None = None
         self._writing: asyncio.Task[None] | None = None
         self._answers: Counter[int] = Counter()
@@ -134,12 +146,17 @@ class IntakeApp:
             return Reply(405, f"Messages are sent by {', '.join(_METHODS)}.", (_ALLOW,))
         if not self._is_let_in(scope):
             return Reply(401, "A token is needed.", ((b"www-authenticate", b"Bearer"),))
+        share = self._bodies.share()
         try:
-            body = await self._body(scope, receive)
+            body = await self._body(scope, receive, share)
+            return None if body is None else await self._take(scope, body)
         except OverflowError:
             detail = f"At most {self._settings.max_body} bytes are taken."
             return Reply(413, detail, ((b"connection", b"close"),))
-        return None if body is None else await self._take(scope, body)
+        except RegistryError as error:
+            return Reply(503, f"Nothing was taken: {error.detail}", ((b"retry-after", b"1"),))
+        finally:
+            share.set(0)
 
     async def _take(self, scope: Scope, body: bytes) -> Reply:
         try:
@@ -182,24 +199,13 @@ class IntakeApp:
         shown = [value for name, value in scope["headers"] if name == b"authorization"]
         return len(shown) == 1 and hmac.compare_digest(shown[0], wanted)
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+    async def _body(self, scope: Scope, receive: Receive, share: Share) -> bytes | None:
         """All of a body; None where the client went away, OverflowError where it is too long."""
         most = self._settings.max_body
         declared = [value for name, value in scope["headers"] if name == b"content-length"]
         if any(value.isdigit() and int(value) > most for value in declared):
             raise OverflowError
-        pieces: list[bytes] = []
-        size, more = 0, True
-        while more:
-            message: Any = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > most:
-                raise OverflowError
-            more = message.get("more_body", False)
-        return b"".join(pieces)
+        return await read_body(receive, None, most, share)
 
     def _service(self, path: str) -> Reply:
         if path == METRICS:
@@ -221,6 +227,8 @@ class IntakeApp:
             yield f"# HELP heraldry_intake_{name}_total {told}"
             yield f"# TYPE heraldry_intake_{name}_total counter"
             yield f"heraldry_intake_{name}_total {number}"
+        yield from connection_lines("heraldry_intake", self.connections)
+        yield from budget_lines("heraldry_intake_bodies", "bodies", self._bodies)
 
     async def _send(self, reply: Reply, method: str, send: Send) -> None:
         self._answers[reply.status] += 1
