@@ -57,6 +57,8 @@ _ADVICE = "ask for a token (--token-env), or listen at 127.0.0.1"
     metavar="BYTES",
     help="The largest body that is taken.",
 )
+@option("access-log", is_flag=False, flag_value="-")
+@option("limit")
 @click.option(
     "--token-env",
     metavar="NAME",
@@ -114,9 +116,12 @@ def _listen(
     keep_invalid: bool,
     allow_host: tuple[str, ...],
     allow_origin: tuple[str, ...],
+    access_log: str | None,
+    limit: tuple[str, ...],
 ) -> None:
     """Take what is posted."""
     from heraldry.cli import reachable
+    from heraldry.cli.serving import access_logged, read_limits
     from heraldry.messages.intake_connection import intake_name
     from heraldry.messages.rawlog_writer import RawLogWriter
     from heraldry.server.intake import IntakeApp, IntakeSettings
@@ -125,6 +130,7 @@ def _listen(
     end_on_sigterm()
     reachable.check_origins(allow_origin)
     hosts = reachable.checked_hosts(allow_host)
+    limits = read_limits(limit)
     settings = IntakeSettings(
         path=door.path,
         max_body=max_body,
@@ -138,7 +144,9 @@ def _listen(
         if settings.token is None:
             reachable.warn_open(listening, "send messages", _ADVICE)
         _tell(output, address(listening) + door.path, log)
-        run(IntakeApp(log, settings), listening)
+        app = IntakeApp(log, settings, limits)
+        with access_logged(app, access_log) as logged:
+            run(logged, listening, limits=limits, counts=app.connections)
 
 
 def _take(folder: str, endpoint: Endpoint, output: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 
 import click
 
@@ -29,8 +30,8 @@ _ADVICE = "listen at 127.0.0.1, or have a proxy before it that decides who comes
 @option("allow-include")
 @option("allow-origin")
 @option("allow-host")
-@option("write-entities")
-@option("write-seconds")
+@option("access-log", is_flag=False, flag_value="-")
+@option("limit")
 @option("import")
 @option("format")
 def command(
@@ -44,8 +45,8 @@ def command(
     allow_include: tuple[str, ...],
     allow_origin: tuple[str, ...],
     allow_host: tuple[str, ...],
-    write_entities: int,
-    write_seconds: float,
+    access_log: str | None,
+    limit: tuple[str, ...],
     imports: tuple[str, ...],
     output: str,
 ) -> None:
@@ -57,8 +58,8 @@ def command(
     """
     from heraldry.cli import reachable
     from heraldry.cli.serve_registry import Opening, import_all, open_registry
+    from heraldry.cli.serving import access_logged, read_limits
     from heraldry.dialects.xreg_1_0.wire import WIRES
-    from heraldry.registry.limits import Limits
     from heraldry.server.app import create_app
     from heraldry.server.running import address, end_on_sigterm, listen, run
     from heraldry.server.settings import ServerSettings
@@ -67,8 +68,8 @@ def command(
     base = _checked_base(base_url or "")
     reachable.check_origins(allow_origin)
     hosts = reachable.checked_hosts(allow_host)
+    limits = read_limits(limit)
     wire = next(one for one in WIRES if one.specversion == specversion)
-    limits = Limits(write_entities=write_entities, write_seconds=write_seconds)
     opening = Opening(
         database=db,
         id=registry_id,
@@ -81,7 +82,8 @@ def command(
     try:
         for note in (*opened.notes, *import_all(opened.registry, imports)):
             progress(note)
-        with listen(host, port) as listening:
+        with ExitStack() as stack:
+            listening = stack.enter_context(listen(host, port))
             settings = ServerSettings(
                 base_url=base,
                 wire=wire,
@@ -90,13 +92,14 @@ def command(
                 limits=limits,
             )
             app = create_app(opened.registry, settings)
+            logged = stack.enter_context(access_logged(app, access_log))
             reachable.warn_open(listening, "read and change everything", _ADVICE)
             url = base or address(listening)
             if output == "json":
                 write_json({"url": url, "registryid": opened.id, "db": opened.database})
             else:
                 click.echo(f"registry {opened.id} at {url}/")
-            run(app, listening)
+            run(logged, listening, limits=limits, counts=app.connections)
     finally:
         opened.store.close()
 

@@ -31,4 +31,9 @@ class Limits:
     waiting: int = 200
     """How many requests may wait for a thread that reads, and as many for the one that writes."""
     patience: float = 30.0
-    """Seconds that a request waits for room in memory, and a connection for its client."""
+    """Seconds that a request waits for room in memory, and that a connection waits until headers
+    are complete, or a body or reply moves on."""
+    rate: int = 1024
+    """Bytes of a body or reply that must move in a second, on the average of ``patience``."""
+    connections: int = 1000
+    """How many clients are connected at a time; the next one ends who waited longest."""

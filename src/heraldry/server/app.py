@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from heraldry.errors import RegistryError
 from heraldry.registry.registry import Registry
 from heraldry.server.answer import Answer, take
 from heraldry.server.budget import Budget, Share
+from heraldry.server.connection_counts import ConnectionCounts
 from heraldry.server.content import read_content
 from heraldry.server.exchange import Exchange
 from heraldry.server.flags import Query
 from heraldry.server.gate import Gate
 from heraldry.server.handling import Handler, conditional
 from heraldry.server.incoming import Incoming
+from heraldry.server.metrics import budget_lines, connection_lines, measure
 from heraldry.server.offer import Offer
 from heraldry.server.origins import Origins
 from heraldry.server.settings import ServerSettings
@@ -27,7 +29,7 @@ from heraldry.server.work_queue import WorkQueue
 _HEAVY = ("inline", "filter", "collections", "doc")
 
 
-def create_app(registry: Registry, settings: ServerSettings | None = None) -> ASGIApp:
+def create_app(registry: Registry, settings: ServerSettings | None = None) -> App:
     """The application; the registry stays open, its owner closes it."""
     return App(registry, settings or ServerSettings())
 
@@ -52,6 +54,20 @@ class App:
         self._bodies = Budget(limits.bodies, limits.body, limits.patience)
         self._readers = WorkQueue("read", settings.readers, limits.waiting)
         self._writer = WorkQueue("write", 1, limits.waiting)
+        self.connections = ConnectionCounts()
+        self._handler.metrics.others.append(self._measures)
+
+    def _measures(self) -> Iterator[str]:
+        yield from connection_lines("heraldry", self.connections)
+        yield from budget_lines("heraldry_bodies", "bodies", self._bodies)
+        for name, told, queue in (
+            ("reads", "read", self._readers),
+            ("writes", "write", self._writer),
+        ):
+            told = f"Requests that wait for a thread to {told}."
+            yield from measure(f"heraldry_{name}_waiting", told, queue.waiting)
+            told = "Requests that were refused as too many waited."
+            yield from measure(f"heraldry_{name}_refused_total", told, queue.refused)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection event of ASGI."""

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -24,9 +24,13 @@ from heraldry.messages.group_commit import GroupCommit
 from heraldry.messages.protocols import http
 from heraldry.messages.raw_line import batch_lines, raw_line
 from heraldry.messages.transports.http_target import split
+from heraldry.registry.limits import Limits
+from heraldry.server.budget import Budget, Share
+from heraldry.server.connection_counts import ConnectionCounts
+from heraldry.server.content import read_body
 from heraldry.server.gate import Gate
 from heraldry.server.incoming import Incoming
-from heraldry.server.metrics import CONTENT_TYPE
+from heraldry.server.metrics import CONTENT_TYPE, budget_lines, connection_lines
 from heraldry.server.origins import Origins
 
 if TYPE_CHECKING:
@@ -98,10 +102,18 @@ class Reply:
 class IntakeApp:
     """The ASGI application; the log stays open, its owner closes it."""
 
-    def __init__(self, log: RawLogWriter, settings: IntakeSettings | None = None) -> None:
+    def __init__(
+        self,
+        log: RawLogWriter,
+        settings: IntakeSettings | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self._log, self._settings = log, settings or IntakeSettings()
         self._origins = Origins(self._settings.origins, b"*, authorization")
         self._gate = Gate.of(self._origins, self._settings.hosts)
+        limits, most = limits or Limits(), self._settings.max_body
+        self._bodies = Budget(max(limits.bodies, most), most, limits.patience)
+        self.connections = ConnectionCounts()
         self._commit: GroupCommit[_Waiting] | None = None
         self._writing: asyncio.Task[None] | None = None
         self._answers: Counter[int] = Counter()
@@ -152,12 +164,17 @@ class IntakeApp:
             return Reply(405, f"Messages are sent by {', '.join(_METHODS)}.", (_ALLOW,))
         if not self._is_let_in(scope):
             return Reply(401, "A token is needed.", ((b"www-authenticate", b"Bearer"),))
+        share = self._bodies.share()
         try:
-            body = await self._body(scope, receive)
+            body = await self._body(scope, receive, share)
+            return None if body is None else await self._take(scope, body)
         except OverflowError:
             detail = f"At most {self._settings.max_body} bytes are taken."
             return Reply(413, detail, _CLOSING)
-        return None if body is None else await self._take(scope, body)
+        except RegistryError as error:
+            return Reply(503, f"Nothing was taken: {error.detail}", ((b"retry-after", b"1"),))
+        finally:
+            share.set(0)
 
     async def _take(self, scope: Scope, body: bytes) -> Reply:
         try:
@@ -200,24 +217,13 @@ class IntakeApp:
         scheme, _, value = b", ".join(shown).partition(b" ")
         return scheme.lower() == b"bearer" and hmac.compare_digest(value.lstrip(), token.encode())
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+    async def _body(self, scope: Scope, receive: Receive, share: Share) -> bytes | None:
         """All of a body; None where the client went away, OverflowError where it is too long."""
         most = self._settings.max_body
         declared = [value for name, value in scope["headers"] if name == b"content-length"]
         if any(value.isdigit() and int(value) > most for value in declared):
             raise OverflowError
-        pieces: list[bytes] = []
-        size, more = 0, True
-        while more:
-            message: Any = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > most:
-                raise OverflowError
-            more = message.get("more_body", False)
-        return b"".join(pieces)
+        return await read_body(receive, None, most, share)
 
     def _service(self, path: str) -> Reply:
         if path == METRICS:
@@ -239,6 +245,8 @@ class IntakeApp:
             yield f"# HELP heraldry_intake_{name}_total {told}"
             yield f"# TYPE heraldry_intake_{name}_total counter"
             yield f"heraldry_intake_{name}_total {number}"
+        yield from connection_lines("heraldry_intake", self.connections)
+        yield from budget_lines("heraldry_intake_bodies", "bodies", self._bodies)
 
     async def _send(self, reply: Reply, method: str, send: Send) -> None:
         self._answers[reply.status] += 1
