@@ -15,6 +15,7 @@ from heraldry.errors import DocumentError
         pytest.param(b'{"a": 1,\n "b": }', "line 2", "not JSON", id="syntax"),
         pytest.param(b"", "", "not JSON", id="empty"),
         pytest.param(b'{"a":\n"\xff"}', "line 2", "not UTF-8", id="encoding"),
+        pytest.param(b'{"a":\n"\\ud800"}', "line 2", r"\ud800 is half of a character", id="half"),
         pytest.param(b"[NaN]", "line 1", "not JSON", id="nan"),
         pytest.param(b'{"a": 1, "b": 2,\n "a": 3}', "/a", "twice (again in line 2)", id="twice"),
         pytest.param(b'{"x": [{}, {"a/b": {"c": 1, "c": 1}}]}', "/x/1/a~1b/c", "twice", id="deep"),

@@ -125,7 +125,8 @@ def test_a_source_holds_for_the_entities_beside_it() -> None:
 def test_whether_a_source_is_taken_the_capabilities_from_before_say() -> None:
     reg = registry()
     closed = {"available": {"entities": {"mutable": True}}}
-    ask(reg, "patch", "/", {"capabilities": closed, "modelsource": source()})
+    body = {"capabilities": closed, "modelsource": source()}
+    ask(reg, "patch", "/", body, confirm=("immutable",))
     assert refused(reg, "put", "/modelsource", {}).name == "not_available"
     ask(reg, "put", "/dirs/d1", {})
 

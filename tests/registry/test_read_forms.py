@@ -307,7 +307,7 @@ def test_not_found(shelf: Registry, path: str, subject: str) -> None:
 def test_what_is_not_available(name: str) -> None:
     shelf = registry(MODEL)
     listed = {name: {"mutable": False} for name in ("capabilities", "entities", "model")}
-    ask(shelf, "patch", "/capabilities", {"available": listed})
+    ask(shelf, "patch", "/capabilities", {"available": listed}, confirm=("immutable",))
     error = refused(shelf, "get", f"/{name}")
     assert (error.name, error.subject) == ("not_available", f"/{name}")
 
@@ -316,7 +316,7 @@ def test_what_is_not_available(name: str) -> None:
 def test_what_is_not_available_cannot_be_inlined() -> None:
     shelf = registry(MODEL)
     listed = {name: {"mutable": False} for name in ("capabilities", "entities", "model")}
-    ask(shelf, "patch", "/capabilities", {"available": listed})
+    ask(shelf, "patch", "/capabilities", {"available": listed}, confirm=("immutable",))
     assert refused(shelf, "get", "/", inline=("modelsource",)).name == "not_available"
 
 

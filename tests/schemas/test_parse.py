@@ -33,6 +33,14 @@ def test_a_float_stays_a_float():
     assert type(parse(b"1e2")) is float
 
 
+def test_names_half_a_character_with_its_place():
+    with pytest.raises(MessageError) as caught:
+        parse(b'["a", "\\ud800"]')
+    (problem,) = caught.value.problems
+    assert problem.message == r"is not JSON: \ud800 is half of a character, a lone surrogate"
+    assert problem.found == "byte 7"
+
+
 @pytest.mark.parametrize(
     "data",
     [

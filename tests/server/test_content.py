@@ -89,6 +89,12 @@ def test_what_is_not_json_is_a_parsing_error(body: bytes) -> None:
     assert (refused.status, refused.error) == (400, "parsing_data")
 
 
+def test_half_a_character_is_named_with_its_place(calls: Calls) -> None:
+    refused = calls("PUT", "/dirs/d1", b'{\n"name": "\\ud800"}')
+    reason = r"\ud800 is half of a character, a lone surrogate (byte 11, line 2)"
+    assert refused.json["args"] == {"error_detail": reason}
+
+
 def test_members_of_different_objects_may_have_one_name(calls: Calls) -> None:
     body = b'{"labels": {"name": "\\": {"}, "name": "x"}'
     assert calls("PUT", "/dirs/d1", body).status == 201

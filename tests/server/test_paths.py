@@ -59,7 +59,7 @@ def test_other_methods_are_405_with_allow(calls: Calls, path: str, allowed: str)
 
 @pytest.mark.covers("HT-03")
 def test_options_follow_the_capabilities(calls: Calls) -> None:
-    calls.put("/capabilities", {"available": {"entities": {"mutable": False}}})
+    calls.put("/capabilities?confirm=immutable", {"available": {"entities": {"mutable": False}}})
     assert calls("OPTIONS", "/dirs/d1").header("Allow") == "GET, OPTIONS"
 
 

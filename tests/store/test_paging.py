@@ -98,6 +98,48 @@ def test_pages_keep_to_the_keys(store: Store, group: int) -> None:
     assert every_page(store, group, FILES, Order(), 3, []) == []
 
 
+@pytest.mark.parametrize("asked", [pytest.param(how, id=name) for name, how in ORDERS])
+@pytest.mark.parametrize("descending", [False, True], ids=["ascending", "descending"])
+@pytest.mark.covers("FL-71")
+def test_a_whole_collection_has_the_order_of_its_pages(
+    store: Store, group: int, asked: Callable[[int], Any], descending: bool
+) -> None:
+    parent, type_, order = asked(group)
+    order = Order(path=order.path, level=order.level, descending=descending)
+    with store.read() as tx:
+        keys = [row.key for row in tx.children([parent], type_)][::2]
+        found = [ids(list(tx.ordered(parent, type_, order, keys=some))) for some in (None, keys)]
+    assert found[0] == every_page(store, parent, type_, order, 3)
+    assert found[1] == every_page(store, parent, type_, order, 3, keys)
+
+
+def test_a_whole_collection_is_sorted_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.write() as tx:
+        for number in range(1_200):
+            add_group(tx, f"d{number:04}", {"x": -number})
+    asked: list[str] = []
+    with store.read() as tx:
+        connection: Any = tx._connection  # type: ignore[attr-defined]
+        ask = connection.all
+
+        def counted(sql: str, values: Any = ()) -> Any:
+            asked.append(sql)
+            return ask(sql, values)
+
+        monkeypatch.setattr(connection, "all", counted)
+        found = ids(list(tx.ordered(0, DIRS, Order(path=("x",), level="group"))))
+        monkeypatch.undo()
+    assert found == [f"d{number:04}" for number in reversed(range(1_200))]
+    assert sum("ORDER BY" in sql for sql in asked) == 1
+
+
+def test_a_writer_sees_what_it_has_written_in_order(store: Store, group: int) -> None:
+    with store.write() as tx:
+        add_group(tx, "sz", {"x": 9.7}, "shops")
+        order = Order(path=("x",), level="group")
+        assert "sz" in ids(list(tx.ordered(0, "shops", order)))
+
+
 def test_versions_by_whether_they_are_the_default(store: Store, group: int) -> None:
     with store.read() as tx:
         file = next(tx.children([group], FILES))

@@ -40,6 +40,7 @@ COMMANDS = (
     "import",
     "export",
     "model",
+    "unlock",
 )
 """In the order a newcomer meets them; each is a module of this package."""
 

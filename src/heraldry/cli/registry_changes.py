@@ -36,6 +36,7 @@ class Change:
     force: bool
     content_type: str | None
     ignore: tuple[str, ...]
+    confirm: tuple[str, ...]
 
 
 def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,6 +44,12 @@ def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in (
         option("format"),
         click.option("--ignore", multiple=True, metavar="WHAT", help="Skip a check; repeatable."),
+        click.option(
+            "--confirm",
+            multiple=True,
+            metavar="WHAT",
+            help="Say it twice: immutable, for capabilities that nobody may change back.",
+        ),
         click.option("--force", "-f", is_flag=True, help="Do not look first whether it is there."),
         click.option("--replace", "-r", is_flag=True, help="Replace all attributes, not some."),
         click.option(
@@ -105,7 +112,8 @@ def _look_first(client: RegistryClient, path: EntityPath, change: Change) -> Non
 
 
 def _sent(client: RegistryClient, path: EntityPath, change: Change) -> Answer:
-    query = {"ignore": ",".join(change.ignore)} if change.ignore else {}
+    flags = {"ignore": change.ignore, "confirm": change.confirm}
+    query = {name: ",".join(values) for name, values in flags.items() if values}
     content = read_data(change.data) if change.data is not None else b""
     edits = bool(change.given or change.dropped)
     metadata = edits or change.details or path.details or not path.may_be_document

@@ -13,6 +13,7 @@ import msgspec
 
 from heraldry.errors import UsageError
 from heraldry.model.dotpath import parse_path
+from heraldry.model.json_fault import json_fault
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _WORDS: Mapping[str, Any] = {"null": None, "true": True, "false": False}
@@ -36,7 +37,9 @@ def read_object(content: bytes, name: str = "--data") -> dict[str, Any]:
     """The object of a JSON text."""
     try:
         value = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{name} is not JSON", json_fault(content, error).told(content)) from None
+    except (UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{name} is not JSON", str(error)) from None
     if not isinstance(value, dict):
         raise UsageError(f"{name} is no object", 'write JSON such as {"name": "value"}')
@@ -53,7 +56,8 @@ def read_value(text: str) -> Any:
         try:
             return msgspec.json.decode(text)
         except msgspec.DecodeError as error:
-            raise UsageError(f"--set {text} cannot be read as JSON", str(error)) from None
+            fault = json_fault(text.encode(), error)
+            raise UsageError(f"--set {text} cannot be read as JSON", fault.reason) from None
     return text
 
 

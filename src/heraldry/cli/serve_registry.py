@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from heraldry.cli.model_files import read_source, resolved
@@ -69,6 +71,17 @@ def open_registry(opening: Opening) -> Opened:
     except BaseException:
         store.close()
         raise
+
+
+@contextmanager
+def existing_registry(database: str) -> Iterator[Registry]:
+    """The registry in a database that is there, for a command of its owner."""
+    scheme, _, rest = database.partition(":")
+    file = rest.partition("?")[0]
+    if scheme == "sqlite" and not Path(file).is_file():
+        raise UsageError(f"{file} does not exist", "name the database of a registry")
+    with closing(open_store(database, first_state(DEFAULT_ID, "none", None))) as store:
+        yield Registry(store, limits=UNBOUNDED)
 
 
 def _registry(store: Store, opening: Opening) -> Registry:

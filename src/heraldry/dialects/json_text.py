@@ -11,8 +11,8 @@ import msgspec
 
 from heraldry.dialects.limits import Limits
 from heraldry.errors import DocumentError
+from heraldry.model.json_fault import json_fault
 
-_BYTE = re.compile(r"\(byte (\d+)\)")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
 
 
@@ -25,7 +25,10 @@ def read_json(data: bytes, file: str, limits: Limits) -> Any:
     try:
         value = msgspec.json.decode(data)
     except msgspec.DecodeError as error:
-        raise DocumentError(file, _line(data, str(error)), f"not JSON: {error}") from None
+        fault = json_fault(data, error)
+        line = fault.line(data)
+        location = f"line {line}" if line else ""
+        raise DocumentError(file, location, f"not JSON: {fault.reason}") from None
     except UnicodeDecodeError:
         raise DocumentError(file, _bad_line(data), "not JSON: the text is not UTF-8") from None
     except RecursionError:
@@ -61,14 +64,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> None:
 
 def _too_deep(file: str, limits: Limits) -> DocumentError:
     return DocumentError(file, "", f"nested deeper than {limits.depth} levels, which is the limit")
-
-
-def _line(data: bytes, message: str) -> str:
-    found = _BYTE.search(message)
-    if found is None:
-        return ""
-    line = data.count(b"\n", 0, int(found[1])) + 1
-    return f"line {line}"
 
 
 def _bad_line(data: bytes) -> str:

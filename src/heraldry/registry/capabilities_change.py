@@ -56,6 +56,24 @@ def change_capabilities(
     return _with_compatibilities(replace(start, **changed), named.get("compatibilities"))
 
 
+def refuse_closing(before: Capabilities, after: Capabilities) -> None:
+    """``capability_error`` where capabilities could not be changed back by any later request.
+
+    A map that leaves them out of ``available`` does that, too; so it must be said twice.
+    """
+    if before.available.get("capabilities") and not after.available.get("capabilities"):
+        reason = 'afterwards no request could change them back, as "available.capabilities"'
+        reason += " would not be mutable"
+        detail = 'Add {"capabilities":{"mutable":true}} to "available", or repeat the request with'
+        detail += " ?confirm=immutable if it is meant; then only `heraldry unlock` leads back."
+        raise RegistryError("capability_error", _SUBJECT, {"error_detail": reason}, detail)
+
+
+def unlocked(current: Capabilities) -> Capabilities:
+    """The same capabilities, where everything can be read and changed that ever can be."""
+    return replace(current, available=AVAILABLE)
+
+
 def _bare(current: Capabilities, wire: Wire) -> Capabilities:
     """The defaults of the specification; what is spoken stays spoken (CP-02, CP-04..CP-10)."""
     return Capabilities(

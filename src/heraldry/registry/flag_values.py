@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heraldry.registry.unit import Unit
 
 _UNSET = Flags()
-_ALWAYS = ("limit", "after")
+_ALWAYS = ("limit", "after", "confirm")
 _OLDER = ("no", "ignore")
 """Beginnings that older generations put before a value of ``ignore`` (FL-44)."""
 _ONE_RESOURCE = (Place.RESOURCE, Place.META, Place.VERSIONS, Place.VERSION)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from heraldry.errors import RegistryError
 from heraldry.store.query import Order, Page
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from heraldry.registry.request import Flags
     from heraldry.registry.session import Session
     from heraldry.store.rows import Row
-
-_AT_ONCE: Final = 1000
-"""So many rows of a sorted collection are read together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +39,7 @@ def rows_of(
         return Part(rows=tx.children([parent], type, keys=keys))
     wanted = order or Order()
     if limit is None:
-        return Part(rows=_sorted(session, parent, type, wanted, keys))
+        return Part(rows=tx.ordered(parent, type, wanted, keys=keys))
     total = tx.count([parent], type, keys=keys).get(parent, 0)
     page = Page(limit=limit, after=flags.after or None)
     rows, following = tx.page(parent, type, wanted, page, keys=keys)
@@ -60,17 +57,3 @@ def _limit(session: Session, flags: Flags) -> int | None:
         detail = f"limit must be 1 or more, not {flags.limit}"
         raise RegistryError("bad_request", session.request.path, {"error_detail": detail})
     return min(flags.limit, most) if most else flags.limit
-
-
-def _sorted(
-    session: Session,
-    parent: int,
-    type: str,  # noqa: A002
-    order: Order,
-    keys: Collection[int] | None,
-) -> Iterator[Row]:
-    after: str | None = None
-    while after != "":
-        page = Page(limit=_AT_ONCE, after=after)
-        rows, after = session.tx.page(parent, type, order, page, keys=keys)
-        yield from rows

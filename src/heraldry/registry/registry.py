@@ -6,8 +6,8 @@ registry.run(Request(action="put", target=Target.parse("/dirs/d1"), body={"name"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,7 @@ from heraldry.registry.unit import Unit
 from heraldry.registry.write import ACTIONS, write
 from heraldry.store.opening import open_store
 from heraldry.store.rows import State
-from heraldry.store.store import Reader, Store, Writer
+from heraldry.store.store import Reader, Store
 
 Include = Callable[[str], Any]
 
@@ -87,23 +87,28 @@ class Registry:
             raise RegistryError("action_not_supported", request.path, arguments)
         if request.action == "get":
             return self._get(request)
-        with self.store.write() as writer:
-            unit = self._unit(writer, request, limits or self.limits)
+        with self.write(request, limits) as unit:
             check_syntax(unit.session, unit.request.flags.filter)
             unit.ignores = ignored(unit.request, unit.capabilities)
             unit.setdefault = wanted_default(unit.request)
             check_precondition(unit)
             reply = delete(unit) if request.action == "delete" else write(unit)
-            unit.budget.check()
             return replace(reply, volatile=unit.session.proxy.used)
 
-    def _unit(self, writer: Writer, request: Request, limits: Limits) -> Unit:
-        """A write that begins now: its time does not include its wait for other writers."""
-        session = replace(self._session(writer, request), limits=limits)
-        check_entities(request, session.model, limits)
-        budget = WriteBudget(limits, request.cancelled, request.path)
-        writer.watch(budget.check)
-        return Unit(tx=writer, session=session, include=self._include, budget=budget)
+    @contextmanager
+    def write(self, request: Request, limits: Limits | None = None) -> Iterator[Unit]:
+        """A write at work: committed at the end, or nothing of it where an error leaves it.
+
+        Its time does not include its wait for other writers.
+        """
+        limits = limits or self.limits
+        with self.store.write() as writer:
+            session = replace(self._session(writer, request), limits=limits)
+            check_entities(request, session.model, limits)
+            budget = WriteBudget(limits, request.cancelled, request.path)
+            writer.watch(budget.check)
+            yield Unit(tx=writer, session=session, include=self._include, budget=budget)
+            budget.check()
 
     def _get(self, request: Request) -> Reply:
         with ExitStack() as snapshot:

@@ -117,6 +117,8 @@ class Flags:
     limit: int | None = None
     after: str = ""
     """The cursor of a page, as an earlier reply's ``next`` had it."""
+    confirm: tuple[str, ...] = ()
+    """What is said a second time: ``immutable``, for capabilities that nobody may change back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

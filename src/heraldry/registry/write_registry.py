@@ -11,7 +11,7 @@ from heraldry.model.conform import conform
 from heraldry.registry.bodies import entries_of, object_body
 from heraldry.registry.budget import check_entities
 from heraldry.registry.capabilities import require_available, stored_capabilities
-from heraldry.registry.capabilities_change import change_capabilities
+from heraldry.registry.capabilities_change import change_capabilities, refuse_closing
 from heraldry.registry.entity_names import registry_names
 from heraldry.registry.groups import write_group
 from heraldry.registry.journal import differing
@@ -20,6 +20,7 @@ from heraldry.registry.model_change import change_model
 from heraldry.registry.request import Null
 
 if TYPE_CHECKING:
+    from heraldry.registry.capabilities import Capabilities
     from heraldry.registry.unit import Unit
 
 
@@ -70,9 +71,16 @@ def write_capabilities(unit: Unit) -> None:
 
 
 def set_capabilities(unit: Unit, given: Any, *, patch: bool) -> None:
+    """Other capabilities, as a client asks for them."""
+    changed = change_capabilities(unit.capabilities, given, patch=patch, wire=unit.wire)
+    if "immutable" not in unit.request.flags.confirm:
+        refuse_closing(unit.capabilities, changed)
+    save_capabilities(unit, changed)
+
+
+def save_capabilities(unit: Unit, changed: Capabilities) -> None:
     """Other capabilities; that is an update of the registry (RG-08)."""
     before = unit.capabilities
-    changed = change_capabilities(before, given, patch=patch, wire=unit.wire)
     state = replace(unit.state, capabilities=stored_capabilities(changed))
     unit.set_capabilities(changed, state)
     names = [n for n in changed.__slots__ if getattr(changed, n) != getattr(before, n)]

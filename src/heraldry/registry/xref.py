@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from heraldry.errors import RegistryError, XidError
+from heraldry.model.datatypes import ID_FORM, is_id
 from heraldry.model.xid import Xid
 from heraldry.registry.journal import differing
 from heraldry.registry.merge import check_same_id
@@ -60,6 +61,8 @@ def _check_target(model: Model, draft: ResourceDraft, xref: str) -> None:
         raise _malformed(draft, xref, error.reason) from None
     if not xid.resource or xid.version or xid.meta:
         raise _malformed(draft, xref, _FORM)
+    if is_id(xid.group) is None or is_id(xid.resource) is None:
+        raise _malformed(draft, xref, f"an id in it {ID_FORM}")
     group = model.groups.get(xid.groups)
     if group is None:
         raise _malformed(draft, xref, f"points to an unknown Group type: {xid.groups}")

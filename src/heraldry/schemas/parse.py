@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
 
 from heraldry.errors import MessageError
+from heraldry.model.json_fault import json_fault
 from heraldry.model.problem import Problem
 
 # The interpreter's own limit depends on how deep the caller's stack is and on the Python version;
@@ -20,8 +20,6 @@ EXACT: Final = 2.0**53
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
-_POSITION = re.compile(r" \((byte \d+)\)")
-_PREFIX = re.compile(r"^JSON is malformed: | - at `.*$", re.DOTALL)
 
 
 def parse(data: bytes) -> Any:
@@ -33,12 +31,9 @@ def parse(data: bytes) -> Any:
     except UnicodeDecodeError:
         raise _not_json("is not UTF-8") from None
     except msgspec.DecodeError as error:
-        text = str(error)
-        position = _POSITION.search(text)
-        reason = _PREFIX.sub("", _POSITION.sub("", text))
-        reason = reason[:1].lower() + reason[1:]
-        found = position.group(1) if position else None
-        raise _not_json(f"is not JSON: {reason}", found) from None
+        fault = json_fault(data, error)
+        found = None if fault.offset is None else f"byte {fault.offset}"
+        raise _not_json(f"is not JSON: {fault.reason}", found) from None
     # Few brackets cannot nest deeply: only the rare text with many of them is measured.
     if data.count(b"[") + data.count(b"{") > DEPTH_LIMIT and is_deep(value):
         raise _too_deep()

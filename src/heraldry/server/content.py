@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from heraldry.errors import RegistryError
+from heraldry.model.json_fault import json_fault
 from heraldry.registry.limits import Limits
 from heraldry.registry.request import Null
 from heraldry.server.budget import Share
@@ -106,7 +107,7 @@ def read_json(incoming: Incoming, data: bytes, limits: Limits) -> Any:
         with _without_collecting():
             value = msgspec.json.decode(data)
     except msgspec.MsgspecError as error:
-        raise _not_parsed(incoming, str(error)) from None
+        raise _not_parsed(incoming, json_fault(data, error).told(data)) from None
     except UnicodeDecodeError:
         raise _not_parsed(incoming, "the text is not UTF-8") from None
     except RecursionError:

@@ -109,6 +109,7 @@ def read_flags(query: Query) -> Flags:
         sort=query.one("sort"),
         limit=query.limit(),
         after=query.one(flag_names.CURSOR) or "",
+        confirm=query.all(flag_names.CONFIRM) or (),
     )
 
 

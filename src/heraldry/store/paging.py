@@ -46,6 +46,21 @@ class Sorting:
     join: str = ""
     values: tuple[Any, ...] = ()
 
+    def by(self, order: Order) -> str:
+        """What a statement is ordered by."""
+        direction = "DESC" if order.descending else "ASC"
+        return ", ".join(f"{column} {direction}" for column in self.columns)
+
+
+def order_statement(
+    connection: Connection, parent: int, type: str, order: Order, keys: Collection[int] | None
+) -> tuple[str, list[Any]]:
+    """The statement for the keys of a whole collection in an order, and its values."""
+    sorting = _sorting(connection, type, order)
+    where, values = _within(connection, sorting, parent, type, keys)
+    sql = f"SELECT e.key FROM entity e {sorting.join} WHERE {where} ORDER BY {sorting.by(order)}"
+    return sql, values
+
 
 def page_statement(
     connection: Connection,
@@ -60,23 +75,32 @@ def page_statement(
     A record has the columns of a row, then those it is sorted by.
     """
     sorting = _sorting(connection, type, order)
-    values: list[Any] = [*sorting.values, parent, type]
-    where = "e.parent = ? AND e.type = ?"
-    if keys is not None:
-        where += " AND " + connection.among("e.key")
-        values.append(connection.listed(keys))
+    where, values = _within(connection, sorting, parent, type, keys)
     if page.after is not None:
         marks = ", ".join("?" * len(sorting.columns))
         sign = "<" if order.descending else ">"
         where += f" AND ({', '.join(sorting.columns)}) {sign} ({marks})"
         values += _position(connection, page.after, len(sorting.columns))
-    direction = "DESC" if order.descending else "ASC"
-    by = ", ".join(f"{column} {direction}" for column in sorting.columns)
     sql = (
         f"SELECT {ROW}, {', '.join(sorting.columns)} FROM entity e {sorting.join} "
-        f"WHERE {where} ORDER BY {by} LIMIT ?"
+        f"WHERE {where} ORDER BY {sorting.by(order)} LIMIT ?"
     )
     return sql, [*values, min(page.limit, _MOST) + 1], len(sorting.columns)
+
+
+def _within(
+    connection: Connection,
+    sorting: Sorting,
+    parent: int,
+    type: str,
+    keys: Collection[int] | None,
+) -> tuple[str, list[Any]]:
+    """The condition for the entities of a collection, and all values up to it."""
+    where, values = "e.parent = ? AND e.type = ?", [*sorting.values, parent, type]
+    if keys is not None:
+        where += " AND " + connection.among("e.key")
+        values.append(connection.listed(keys))
+    return where, values
 
 
 def _sorting(connection: Connection, type: str, order: Order) -> Sorting:

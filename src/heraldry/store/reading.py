@@ -10,7 +10,7 @@ from heraldry.errors import StoreError
 from heraldry.store.connection import Connection
 from heraldry.store.facts import fold
 from heraldry.store.leaves import find_leaves
-from heraldry.store.paging import cursor_of, page_statement
+from heraldry.store.paging import cursor_of, order_statement, page_statement
 from heraldry.store.query import Filter, Leaves, Order, Page
 from heraldry.store.records import CHANGE, ROW, change_of, row_of, state_of
 from heraldry.store.rows import Change, Row, State
@@ -91,8 +91,12 @@ class SqlReader:
         for parent, key in self._family(parents, type, keys):
             below.setdefault(parent, []).append(key)
         ordered = [key for parent in dict.fromkeys(parents) for key in below.get(parent, ())]
-        for start in range(0, len(ordered), BATCH):
-            batch = ordered[start : start + BATCH]
+        yield from self._by_keys(ordered)
+
+    def _by_keys(self, keys: Sequence[int]) -> Iterator[Row]:
+        """The entities of keys, in their order."""
+        for start in range(0, len(keys), BATCH):
+            batch = keys[start : start + BATCH]
             rows = self.by_key(batch)
             yield from (rows[key] for key in batch if key in rows)
 
@@ -135,6 +139,18 @@ class SqlReader:
         rows = [row_of(record[:-columns]) for record in found[: page.limit]]
         more = len(found) > page.limit
         return rows, cursor_of(found[page.limit - 1][-columns:]) if more else ""
+
+    def ordered(
+        self,
+        parent: int,
+        type: str,
+        order: Order,
+        *,
+        keys: Collection[int] | None = None,
+    ) -> Iterator[Row]:
+        """A whole collection in an order: sorted once, as keys, and read in batches."""
+        sql, values = order_statement(self._connection, parent, type, order, keys)
+        return self._by_keys([record[0] for record in self._connection.all(sql, values)])
 
     def count(
         self,

@@ -51,6 +51,16 @@ class Reader(Protocol):
     ) -> tuple[list[Row], str]:
         """One page of a collection in an order, and the cursor of the next (``""``: the last)."""
 
+    def ordered(
+        self,
+        parent: int,
+        type: str,
+        order: Order,
+        *,
+        keys: Collection[int] | None = None,
+    ) -> Iterator[Row]:
+        """A whole collection in an order, read in batches."""
+
     def count(
         self,
         parents: Sequence[int],

@@ -157,6 +157,18 @@ class SqlWriter(SqlReader):
         self.flush()
         return super().page(parent, type, order, page, keys=keys)
 
+    def ordered(
+        self,
+        parent: int,
+        type: str,
+        order: Order,
+        *,
+        keys: Collection[int] | None = None,
+    ) -> Iterator[Row]:
+        """A whole collection in an order."""
+        self.flush()
+        return super().ordered(parent, type, order, keys=keys)
+
     def count(
         self,
         parents: Sequence[int],

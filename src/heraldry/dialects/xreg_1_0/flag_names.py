@@ -15,5 +15,8 @@ IGNORED_BY_NAME: Final = {
 }
 """Older flags of their own for what is a value of ``ignore`` now: ``noepoch``, ``ignoreepoch``."""
 
+CONFIRM: Final = "confirm"
+"""Our parameter that says a second time what could not be taken back."""
+
 CURSOR: Final = "after"
 """Our parameter in the address of a next page; opaque to clients (PG-03)."""
