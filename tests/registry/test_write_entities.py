@@ -373,7 +373,10 @@ def test_the_root_takes_model_and_entities_at_once() -> None:
 @pytest.mark.covers("RG-08")
 @pytest.mark.parametrize(
     ("path", "body"),
-    [("/modelsource", {}), ("/capabilities", {})],
+    [
+        ("/modelsource", {}),
+        ("/capabilities", {"available": {"capabilities": {"mutable": True}}}),
+    ],
 )
 def test_settings_are_part_of_the_registry(path: str, body: dict[str, Any]) -> None:
     made = registry()

@@ -153,7 +153,7 @@ def test_an_entity_that_came_again_is_another_one(calls: Calls) -> None:
         pytest.param("PUT", "/export", 405, id="no-such-method"),
         pytest.param("PATCH", FILE, 405, id="no-patch-of-documents"),
         pytest.param("DELETE", "/nope/d1", 404, id="no-such-type"),
-        pytest.param("PUT", "/nope/d1", 400, id="no-such-type-to-write"),
+        pytest.param("PUT", "/nope/d1", 404, id="no-such-type-to-write"),
     ],
 )
 def test_what_fails_anyway_fails_as_ever(

@@ -121,9 +121,10 @@ def _listen(
 ) -> None:
     """Take what is posted."""
     from heraldry.cli import reachable
-    from heraldry.cli.serving import access_logged, read_limits
+    from heraldry.cli.serving import read_limits
     from heraldry.messages.intake_connection import intake_name
     from heraldry.messages.rawlog_writer import RawLogWriter
+    from heraldry.server.access_log import logged
     from heraldry.server.intake import IntakeApp, IntakeSettings
     from heraldry.server.running import address, end_on_sigterm, listen, run
 
@@ -145,8 +146,8 @@ def _listen(
             reachable.warn_open(listening, "send messages", _ADVICE)
         _tell(output, address(listening) + door.path, log)
         app = IntakeApp(log, settings, limits)
-        with access_logged(app, access_log) as logged:
-            run(logged, listening, limits=limits, counts=app.connections)
+        with logged(app, access_log) as served:
+            run(served, listening, limits=limits, counts=app.connections)
 
 
 def _take(folder: str, endpoint: Endpoint, output: str) -> None:

@@ -58,8 +58,9 @@ def command(
     """
     from heraldry.cli import reachable
     from heraldry.cli.serve_registry import Opening, import_all, open_registry
-    from heraldry.cli.serving import access_logged, read_limits
+    from heraldry.cli.serving import read_limits
     from heraldry.dialects.xreg_1_0.wire import WIRES
+    from heraldry.server.access_log import logged
     from heraldry.server.app import create_app
     from heraldry.server.running import address, end_on_sigterm, listen, run
     from heraldry.server.settings import ServerSettings
@@ -92,14 +93,14 @@ def command(
                 limits=limits,
             )
             app = create_app(opened.registry, settings)
-            logged = stack.enter_context(access_logged(app, access_log))
+            served = stack.enter_context(logged(app, access_log))
             reachable.warn_open(listening, "read and change everything", _ADVICE)
             url = base or address(listening)
             if output == "json":
                 write_json({"url": url, "registryid": opened.id, "db": opened.database})
             else:
                 click.echo(f"registry {opened.id} at {url}/")
-            run(logged, listening, limits=limits, counts=app.connections)
+            run(served, listening, limits=limits, counts=app.connections)
     finally:
         opened.store.close()
 

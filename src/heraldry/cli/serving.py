@@ -1,20 +1,15 @@
-"""What commands that answer HTTP have in common: their limits, and their access log."""
+"""What commands that answer HTTP have in common: their limits."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heraldry.errors import UsageError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from heraldry.registry.limits import Limits
 
 _LIMIT = re.compile(r"([a-z_]+)=([0-9]+(?:\.[0-9]+)?)")
@@ -37,21 +32,3 @@ def read_limits(given: Iterable[str]) -> Limits:
             raise UsageError(f"--limit {text!r} is none", f"{name} is a whole number")
         values[name] = int(number) if whole else number
     return Limits(**values)
-
-
-@contextmanager
-def access_logged(app: ASGIApp, target: str | None) -> Iterator[ASGIApp]:
-    """The application with an access log: in a file, or on standard error where it is ``-``."""
-    from heraldry.server.access_log import AccessLog
-
-    if target is None:
-        yield app
-    elif target == "-":
-        yield AccessLog(app, sys.stderr)
-    else:
-        try:
-            stream = Path(target).open("a", encoding="utf-8")  # noqa: SIM115 - closed below
-        except OSError as error:
-            raise UsageError(f"{target} cannot be written", error.strerror or "") from None
-        with stream:
-            yield AccessLog(app, stream)

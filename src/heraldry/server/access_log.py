@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TextIO
 from urllib.parse import unquote_plus
+
+from heraldry.errors import UsageError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -53,6 +58,22 @@ class AccessLog:
         with suppress(OSError):  # a full disk must not stop the server
             self._stream.write(f"{now} {told}\n")
             self._stream.flush()
+
+
+@contextmanager
+def logged(app: ASGIApp, target: str | None) -> Iterator[ASGIApp]:
+    """The application with an access log: in a file, or on standard error where it is ``-``."""
+    if target is None:
+        yield app
+    elif target == "-":
+        yield AccessLog(app, sys.stderr)
+    else:
+        try:
+            stream = Path(target).open("a", encoding="utf-8")  # noqa: SIM115 - closed below
+        except OSError as error:
+            raise UsageError(f"{target} cannot be written", error.strerror or "") from None
+        with stream:
+            yield AccessLog(app, stream)
 
 
 def _request(scope: Scope) -> str:
