@@ -44,8 +44,8 @@ test-light: $(READY) ## those of them that need no Java
 test-live: $(READY) java $(ARCHIVE) ## the tests with real servers and clients; what is missing skips and says so
 	@$(PYTEST) -m "(live or amqp) and not soak" $(ARGS)
 
-test-docs: $(READY) java $(ARCHIVE) ## runs every page of the documentation
-	@$(PYTEST) -m "docs and not soak" $(ARGS)
+test-docs: $(READY) java $(ARCHIVE) ## runs every page of the documentation, and what else tests them
+	@$(PYTEST) tests/test_docs.py $(ARGS)
 
 check: $(READY) ## lint, format, types, layers, dependencies, generated pages
 	@$(BIN)/ruff check .
