@@ -95,8 +95,24 @@ def test_inline(shelf: Registry, path: str, inline: Any, shown: Any) -> None:
 )
 def test_what_cannot_be_inlined(shelf: Registry, path: str, value: str, name: str) -> None:
     error = refused(shelf, "get", path, inline=("*", value))
-    said = error.arguments.get("value") or error.arguments.get("name")
-    assert (error.name, error.subject, said) == (name, path, value)
+    said = error.arguments.get("value") or error.arguments["name"]
+    assert (error.name, error.subject) == (name, path)
+    assert said == value or said.endswith(f".{value}")
+
+
+@pytest.mark.covers("KD-28")
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/dirs", "other"),
+        ("/dirs/d1", "other"),
+        ("/dirs/d1/files", "dirs.files.other"),
+        ("/dirs/d1/files/f1$details", "dirs.files.other"),
+        ("/dirs/d1/files/f1/versions", "dirs.files.versions.other"),
+    ],
+)
+def test_what_cannot_be_inlined_is_named(shelf: Registry, path: str, name: str) -> None:
+    assert refused(shelf, "get", path, inline=("other",)).arguments == {"name": name}
 
 
 @pytest.mark.covers("FL-03")

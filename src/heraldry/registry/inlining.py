@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from heraldry.errors import RegistryError
 from heraldry.model.dotpath import ANY, EACH, Step, parse_path
+from heraldry.registry.request import Place, Target
 
 if TYPE_CHECKING:
     from heraldry.model.metamodel import GroupType, Model, ResourceType
@@ -115,8 +116,17 @@ def _check(session: Session, text: str, path: Sequence[Step], start: Inlineable 
         if at is not None and step == ANY:
             return
         if at is None or step not in at.parts:
-            raise RegistryError("inline_noninlineable", session.request.path, {"name": text})
+            arguments = {"name": _named(session.request.target, text)}
+            raise RegistryError("inline_noninlineable", session.request.path, arguments)
         at = at.parts[str(step)]
+
+
+def _named(target: Target, text: str) -> str:
+    """A path as errors name it: below resources from the root, as the reference server does."""
+    if not target.resources:
+        return text
+    versions = ("versions",) if target.place in (Place.VERSIONS, Place.VERSION) else ()
+    return ".".join((target.groups, target.resources, *versions, text))
 
 
 def _bad(session: Session, text: str, detail: str) -> RegistryError:

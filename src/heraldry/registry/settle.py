@@ -12,6 +12,7 @@ from heraldry.registry.defaults import order_versions
 from heraldry.registry.documents import check_compatibility, check_formats
 from heraldry.registry.draft import resource_row, version_row
 from heraldry.registry.journal import differing
+from heraldry.registry.meta import check_compatibility_mode
 
 if TYPE_CHECKING:
     from heraldry.registry.draft import ResourceDraft, VersionDraft
@@ -30,6 +31,7 @@ def settle(unit: Unit, draft: ResourceDraft, *, everything: bool = False) -> Non
             if version.touched or everything:
                 values = with_defaults(rules, version.values)
                 version.values = _checked(unit, draft.names.version, values, version.xid)
+        check_compatibility_mode(draft)
         if draft.meta_touched or everything:
             draft.meta = _checked(unit, draft.names.meta, draft.meta, draft.meta_xid)
         verdicts = check_formats(unit, draft)

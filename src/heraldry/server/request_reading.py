@@ -133,7 +133,8 @@ def _check_types(parts: list[str], model: Model) -> None:
     if group is None:
         detail = f"There is no Group type {parts[0]}."
         raise RegistryError("not_found", f"/{parts[0]}", detail=detail)
-    if len(parts) > 2 and parts[2].removesuffix("$details") not in group.resources:
+    resources = parts[2].removesuffix("$details") if len(parts) > 2 else ""
+    if resources and resources not in group.resources:
         detail = f"There is no Resource type {parts[2]} in {parts[0]}."
         raise RegistryError("not_found", "/" + "/".join(parts[:3]), detail=detail)
 
