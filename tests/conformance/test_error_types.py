@@ -13,6 +13,7 @@ from tests.conftest import ROOT
 ELSEWHERE = {
     "data_retrieval_error": "tests/registry/test_inline.py",
     "headers_too_large": "tests/server/test_paths.py",
+    "insufficient_storage": "tests/live/test_full_disk_of_a_registry.py",
     "query_too_long": "tests/server/test_paths.py",
     "readonly": "tests/registry/test_write_meta.py",
     "request_too_large": "tests/server/test_content.py",
