@@ -310,6 +310,13 @@ class StoreBusyError(StoreError):
     status = 503
 
 
+class StoreFullError(StoreError):
+    """A database whose disk has no room for a write; it goes on as soon as there is some."""
+
+    type = "insufficient_storage"
+    status = 507
+
+
 class ClientError(HeraldryError):
     """What a registry answered a client of ours: ``problem`` is its problem document."""
 

@@ -15,6 +15,7 @@ ELSEWHERE = {
     "foreign_host": "tests/server/test_gate.py",
     "foreign_page": "tests/server/test_gate.py",
     "headers_too_large": "tests/server/test_paths.py",
+    "insufficient_storage": "tests/live/test_full_disk_of_a_registry.py",
     "page_media_type": "tests/server/test_gate.py",
     "precondition_failed": "tests/server/test_preconditions.py",
     "query_too_long": "tests/server/test_paths.py",

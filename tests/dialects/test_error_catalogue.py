@@ -112,7 +112,7 @@ def test_errors_of_ours_have_types_of_ours() -> None:
     assert ours == {
         *("request_too_large", "query_too_long", "headers_too_large", "unsupported_encoding"),
         *("foreign_host", "foreign_page", "page_media_type", "precondition_failed"),
-        "write_too_long",
+        *("write_too_long", "insufficient_storage"),
     }
     assert all(BOTH[name].uri(name) == f"urn:heraldry:error:{name}" for name in ours)
 

@@ -9,7 +9,7 @@ from typing import cast
 import psycopg
 import pytest
 
-from heraldry.errors import StoreBusyError, StoreError
+from heraldry.errors import StoreBusyError, StoreError, StoreFullError
 from heraldry.store import postgres as module
 from heraldry.store.opening import open_store
 from heraldry.store.reading import SqlReader
@@ -93,11 +93,25 @@ def test_both_sides_notice_a_host_that_is_gone(store: Store) -> None:
         assert (known["keepalives_idle"], known["tcp_user_timeout"]) == ("10", "25000")
 
 
-def test_a_database_that_is_full_is_not_told_as_gone(store: Store) -> None:
-    full = type("Full", (psycopg.OperationalError,), {"sqlstate": "53100"})("no space left")
-    with pytest.raises(StoreError, match="no space left") as caught, store.write():
-        raise full
-    assert not isinstance(caught.value, StoreBusyError)
+def test_a_database_that_is_full_is_told_as_such_once(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    full = "DO $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = 'disk_full'; END $$"
+
+    def write() -> None:
+        with store.write() as tx:
+            add_group(tx, "lost")
+            tx.count([0], DIRS)
+            cast("SqlReader", tx)._connection.run(full)
+
+    for _ in range(3):
+        with pytest.raises(StoreFullError, match="no space"):
+            write()
+    assert len(caplog.records) == 1
+    with store.write() as tx:
+        add_group(tx, "kept")
+    with store.read() as tx:
+        assert ids(list(tx.rows(DIRS))) == ["kept"]
 
 
 def test_a_user_who_may_not_create_tables_is_told_so(postgres: Postgres) -> None:

@@ -19,6 +19,7 @@ from heraldry.registry.new_registry import first_state
 from heraldry.registry.registry import Registry
 from heraldry.registry.request import Request, Target
 from heraldry.store.opening import open_store
+from heraldry.store.reserve import SIZE
 from heraldry.store.rows import State
 from heraldry.store.store import Store
 
@@ -55,7 +56,7 @@ class Opened:
 def open_registry(opening: Opening) -> Opened:
     """The registry in a database; a new one where the database is new."""
     first = _first(opening)
-    store = open_store(opening.database, first)
+    store = open_store(opening.database, first, reserve=SIZE)
     try:
         with store.read() as tx:
             state = tx.state()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MESSAGES = frozenset(f"{plural}/messages" for plural in MESSAGE_GROUPS)
 _CHUNK = 500
+_REMEMBERED = 20 * _CHUNK
+"""So many messages are remembered while others are checked, which may refer to them."""
 
 
 def check_messages(unit: Unit) -> None:
@@ -37,6 +39,8 @@ def check_messages(unit: Unit) -> None:
     rows = _messages(unit)
     for start in range(0, len(rows), _CHUNK):
         unit.budget.check()
+        if start and not start % _REMEMBERED:
+            known = TouchedCatalog(unit.tx)
         for group, message in known.messages(rows[start : start + _CHUNK]):
             _check(known, group, message)
 

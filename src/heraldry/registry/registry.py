@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from heraldry.errors import RegistryError
+from heraldry.errors import RegistryError, StoreFullError
 from heraldry.model.metamodel import Model
 from heraldry.model.model_reading import read_model
 from heraldry.registry.budget import WriteBudget, check_entities
@@ -87,6 +87,13 @@ class Registry:
             raise RegistryError("action_not_supported", request.path, arguments)
         if request.action == "get":
             return self._get(request)
+        try:
+            return self._run(request, limits)
+        except StoreFullError:
+            # The store has made what room it can: enough for a delete, maybe also for others.
+            return self._run(request, limits)
+
+    def _run(self, request: Request, limits: Limits | None) -> Reply:
         with self.write(request, limits) as unit:
             check_syntax(unit.session, unit.request.flags.filter)
             unit.ignores = ignored(unit.request, unit.capabilities)
@@ -102,7 +109,7 @@ class Registry:
         Its time does not include its wait for other writers.
         """
         limits = limits or self.limits
-        with self.store.write() as writer:
+        with self.store.write(frees=request.action == "delete") as writer:
             session = replace(self._session(writer, request), limits=limits)
             check_entities(request, session.model, limits)
             budget = WriteBudget(limits, request.cancelled, request.path)

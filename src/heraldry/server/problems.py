@@ -6,7 +6,7 @@ import logging
 
 from heraldry.dialects.xreg_1_0.error_catalogue import problem
 from heraldry.dialects.xreg_1_0.wire import Wire
-from heraldry.errors import RegistryError, StoreBusyError
+from heraldry.errors import RegistryError, StoreBusyError, StoreFullError
 from heraldry.server.answer import Answer, completed
 from heraldry.server.incoming import Incoming
 from heraldry.server.replies import JSON, encode_json, root_link
@@ -45,8 +45,10 @@ def said_at(error: RegistryError, incoming: Incoming) -> RegistryError:
 def unexpected(error: Exception, incoming: Incoming) -> RegistryError:
     """What a client is told of an error that should not be: nothing but that there was one.
 
-    Where the database is out of reach, it is told to come again.
+    Where the database is out of reach, it is told to come again; where its disk is full, that.
     """
+    if isinstance(error, StoreFullError):  # the store says so once, not for every request
+        return RegistryError("insufficient_storage", incoming.subject, detail=error.advice)
     if isinstance(error, StoreBusyError):
         _LOG.warning("%s %s failed: %s", incoming.method, incoming.subject, error)
         return RegistryError("server_busy", incoming.subject)

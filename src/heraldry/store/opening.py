@@ -10,15 +10,16 @@ from heraldry.store.rows import State
 from heraldry.store.store import Store
 
 
-def open_store(url: str, first: State) -> Store:
+def open_store(url: str, first: State, *, reserve: int = 0) -> Store:
     """The store at ``sqlite:FILE``, ``sqlite::memory:`` or ``postgresql://...``.
 
     ``first`` is saved where the database is new. ``sqlite:FILE?synchronous=full`` waits for the
-    disk at every commit.
+    disk at every commit. ``reserve``: so many bytes of the disk of a file are set aside, so that
+    deletes work when it is full.
     """
     scheme, separator, rest = url.partition(":")
     if scheme == "sqlite" and rest:
-        return _open_sqlite(rest, first)
+        return _open_sqlite(rest, first, reserve)
     if scheme in ("postgresql", "postgres") and rest:
         return _open_postgres(url, first)
     # The address may hold a password, so it is not repeated.
@@ -29,7 +30,7 @@ def open_store(url: str, first: State) -> Store:
     )
 
 
-def _open_sqlite(rest: str, first: State) -> Store:
+def _open_sqlite(rest: str, first: State, reserve: int) -> Store:
     file, _, options = rest.partition("?")
     if options not in ("", "synchronous=full", "synchronous=normal"):
         known = "synchronous=full or synchronous=normal"
@@ -38,7 +39,7 @@ def _open_sqlite(rest: str, first: State) -> Store:
         from heraldry.store.sqlite import SqliteStore
     except ModuleNotFoundError as error:
         raise _missing(error, "apsw", "server") from error
-    return SqliteStore(file, first, full=options == "synchronous=full")
+    return SqliteStore(file, first, full=options == "synchronous=full", reserve=reserve)
 
 
 def _open_postgres(url: str, first: State) -> Store:

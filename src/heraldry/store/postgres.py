@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import select
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ import psycopg_pool
 from psycopg import IsolationLevel, errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from heraldry.errors import StoreBusyError, StoreError
+from heraldry.errors import StoreBusyError, StoreError, StoreFullError
 from heraldry.store.connection import Values
 from heraldry.store.migrating import migrations, pending
 from heraldry.store.paths import Paths
@@ -23,6 +24,7 @@ from heraldry.store.reading import Memory, SqlReader
 from heraldry.store.rows import State
 from heraldry.store.writing import COUNTERS, SqlWriter
 
+_LOG: Final = logging.getLogger("heraldry.store")
 _SCHEMA: Final = "heraldry"
 _LOCK: Final = 0x48455241
 """The advisory lock of those who bring the tables to a new layout."""
@@ -98,6 +100,7 @@ class PostgresStore:
 
     def __init__(self, url: str, first: State) -> None:
         self._name = "postgresql:"
+        self._full = False
         with self._told():
             self._name = _without_password(url)
             self._memory, self._paths = Memory(), Paths()
@@ -144,6 +147,12 @@ class PostgresStore:
             raise StoreError(
                 self._name, _first_line(error), f"the user must own the schema {_SCHEMA!r}"
             ) from error
+        except errors.DiskFull as error:
+            full = StoreFullError(self._name, _first_line(error), "Its database has no room.")
+            if not self._full:
+                self._full = True
+                _LOG.warning("%s", full)
+            raise full from error
         except errors.LockNotAvailable as error:
             raise self._late() from error
         except psycopg.Error as error:
@@ -173,7 +182,7 @@ class PostgresStore:
         return SqlWriter(connection, self._memory, self._paths, counters)
 
     @contextmanager
-    def write(self) -> Iterator[SqlWriter]:
+    def write(self, *, frees: bool = False) -> Iterator[SqlWriter]:
         """A transaction: committed at the end, or nothing of it where an error leaves it."""
         with self._told(), self._alone(), self._writers.connection() as connection:
             try:
@@ -181,6 +190,7 @@ class PostgresStore:
                 yield writer
                 writer.finish()
                 connection.commit()
+                self._full = False
             except BaseException:
                 self._paths.forget(all_of_them=True)
                 raise

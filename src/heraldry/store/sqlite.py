@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import apsw
 import msgspec
 
-from heraldry.errors import StoreBusyError, StoreError
+from heraldry.errors import StoreBusyError, StoreError, StoreFullError
 from heraldry.store.connection import Values
 from heraldry.store.migrating import migrations, pending
 from heraldry.store.paths import Paths
 from heraldry.store.reading import Memory, SqlReader
+from heraldry.store.reserve import Reserve
 from heraldry.store.rows import State
 from heraldry.store.writing import COUNTERS, SqlWriter
 
@@ -27,6 +29,9 @@ _PATIENCE: Final = 30_000
 """So many milliseconds a writer waits for those of other processes."""
 _IDLE: Final = 16
 """So many connections wait for the next reader."""
+_SOME: Final = 256 * 1024
+"""With less room than that on its disk, a database cannot be written."""
+_LOG: Final = logging.getLogger("heraldry.store")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -69,6 +74,14 @@ class SqliteConnection:
         """SQLite compares integers and floats exactly as they are."""
         return number
 
+    def checkpoint(self) -> None:
+        """Move the log to the database and make it short, without waiting for readers."""
+        self._apsw.set_busy_timeout(0)
+        try:
+            self.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self._apsw.set_busy_timeout(_PATIENCE)
+
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction has begun and not ended."""
@@ -88,19 +101,23 @@ class SqliteStore:
 
     reads_block = False
 
-    def __init__(self, file: str, first: State, *, full: bool = False) -> None:
+    def __init__(self, file: str, first: State, *, full: bool = False, reserve: int = 0) -> None:
         self._synchronous = "FULL" if full else "NORMAL"
         self._name = f"sqlite:{file}"
         self._remove: Callable[[], object] | None = None
         if file == ":memory:":
-            file = self._temporary()
+            file, reserve = self._temporary(), 0
         self._file = file
         self._memory, self._paths = Memory(), Paths()
         self._writing = threading.Lock()
         self._idle: list[SqliteConnection] = []
         self._closed = False
+        self._reserve = Reserve(file, reserve)
+        self._full = False
         with self._told():
-            self._writer = self._open_writer(first)
+            self._writer = self._opened(first)
+        if not self._reserve.take():
+            self._note_full()
 
     def _temporary(self) -> str:
         """A file in memory, where the system has such files.
@@ -111,6 +128,16 @@ class SqliteStore:
         folder = tempfile.mkdtemp("heraldry", dir=shared if shared.is_dir() else None)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return str(Path(folder, "registry.db"))
+
+    def _opened(self, first: State) -> SqliteConnection:
+        """The connection that writes; files beside the database need room even to be opened."""
+        try:
+            return self._open_writer(first)
+        except (apsw.FullError, apsw.IOError, apsw.CantOpenError):
+            if not self._reserve.size or self._reserve.free() > _SOME:
+                raise
+            self._reserve.release()
+            return self._open_writer(first)
 
     def _open_writer(self, first: State) -> SqliteConnection:
         connection = SqliteConnection(self._file)
@@ -187,12 +214,68 @@ class SqliteStore:
         return SqlWriter(connection, self._memory, self._paths, counters)
 
     @contextmanager
-    def write(self) -> Iterator[SqlWriter]:
+    def write(self, *, frees: bool = False) -> Iterator[SqlWriter]:
         """A transaction: committed at the end, or nothing of it where an error leaves it."""
-        with self._writing, self._told(), self._transaction(self._writer):
-            writer = self._writer_on(self._writer)
-            yield writer
-            writer.finish()
+        with self._writing, self._told(), self._room(frees):
+            try:
+                with self._transaction(self._writer):
+                    writer = self._writer_on(self._writer)
+                    yield writer
+                    writer.finish()
+            except (apsw.FullError, apsw.IOError) as error:
+                if isinstance(error, apsw.IOError) and self._reserve.free() > _SOME:
+                    raise
+                self._note_full()
+                raise self._is_full() from error
+
+    @contextmanager
+    def _room(self, frees: bool) -> Iterator[None]:
+        """On a full disk, what was set aside is for writes that free room."""
+        if not self._full:
+            yield
+        elif frees:
+            self._reserve.release()
+            self._shorten_log()
+            try:
+                yield
+            finally:
+                self._shorten_log()
+                self._reserve.take()
+        else:
+            if self._reserve.size:
+                self._expect_room()
+            yield
+            self._note_room()
+
+    def _note_full(self) -> None:
+        self._shorten_log()
+        if not self._full:
+            self._full = True
+            _LOG.warning("%s", self._is_full())
+
+    def _note_room(self) -> None:
+        self._full = False
+        self._reserve.take()
+        _LOG.warning("%s: there is room again", self._name)
+
+    def _is_full(self) -> StoreFullError:
+        return StoreFullError(
+            self._name, "its disk is full", "Nothing but deletes is taken until there is room."
+        )
+
+    def _expect_room(self) -> None:
+        """Refuse a write unless there is room on the disk, or within the database."""
+        ((pages,),) = self._writer.all("PRAGMA freelist_count")
+        ((size,),) = self._writer.all("PRAGMA page_size")
+        free = self._reserve.free()
+        # A log that was made short leaves room, too, but not enough to go on.
+        if free < _SOME or free + pages * size < 2 * self._reserve.size:
+            raise self._is_full()
+
+    def _shorten_log(self) -> None:
+        """Move what the log holds to the database, as far as nobody reads it just now."""
+        with suppress(apsw.Error):
+            self._writer.checkpoint()
 
     @contextmanager
     def read(self) -> Iterator[SqlReader]:

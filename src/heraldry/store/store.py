@@ -129,10 +129,11 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[Reader]:
         """A consistent snapshot, until the context ends."""
 
-    def write(self) -> AbstractContextManager[Writer]:
+    def write(self, *, frees: bool = False) -> AbstractContextManager[Writer]:
         """A transaction: committed at the end, or nothing of it where an error leaves it.
 
-        Writers wait for each other, over all processes: one at a time per registry.
+        Writers wait for each other, over all processes: one at a time per registry. Where a disk
+        is full, one that ``frees`` room may be possible still, and others may be after an error.
         """
 
     def revision(self) -> int:

@@ -31,6 +31,8 @@ _SAVE_STATE = (
     "INSERT INTO state (one, content) VALUES (1, ?) "
     "ON CONFLICT (one) DO UPDATE SET content = excluded.content"
 )
+_GATHERED = 20_000
+"""So many rows are gathered; what they become in the database takes memory besides."""
 _AT_ONCE = 10_000
 """So many records are added by one call."""
 _BELOW = "folded = ? OR (folded > ? AND folded < ?)"
@@ -92,6 +94,8 @@ class SqlWriter(SqlReader):
         self._below[row.parent, row.type].add(row.key)
         if row.xref:
             self._borrowing.add(row.key)
+        if len(self._saved) >= _GATHERED:
+            self.flush()
 
     def remove(self, row: Row) -> list[tuple[str, str]]:
         """Delete an entity with all below it; (type, xid) of everything that was deleted."""

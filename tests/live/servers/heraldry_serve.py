@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,11 +27,11 @@ MODEL = {
 }
 
 
-def launch(database: str, folder: Path) -> subprocess.Popen[str]:
-    """A server that begins to start; a new database gets the model."""
+def launch(database: str, folder: Path, *, inside: Sequence[str] = ()) -> subprocess.Popen[str]:
+    """A server that begins to start; a new database gets the model. ``inside``: a command first."""
     model = folder / "model.json"
     model.write_text(json.dumps(MODEL))
-    command = [sys.executable, "-m", "heraldry", "serve", "--db", database, "--port", "0"]
+    command = [*inside, sys.executable, "-m", "heraldry", "serve", "--db", database, "--port", "0"]
     command += ["--model", str(model), "--specversion", "1.0-rc4", "--format", "json"]
     with (folder / f"serve.{os.urandom(4).hex()}.log").open("wb") as log:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)

@@ -180,6 +180,7 @@ BOTH: Final = {
     ),
     # Ours: the limits of a server, and bodies it cannot read.
     "request_too_large": ErrorType(413, 'For "<subject>", the body is too large', ""),
+    "insufficient_storage": ErrorType(507, 'There is no room to store "<subject>"', ""),
     "write_too_long": ErrorType(413, 'For "<subject>", the write takes too long', ""),
     "query_too_long": ErrorType(414, 'For "<subject>", the query is too long', ""),
     "headers_too_large": ErrorType(431, 'For "<subject>", the headers are too large', ""),
