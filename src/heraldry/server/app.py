@@ -18,7 +18,9 @@ from heraldry.server.gate import Gate
 from heraldry.server.handling import Handler, conditional
 from heraldry.server.incoming import Incoming
 from heraldry.server.offer import Offer
+from heraldry.server.openapi_service import HEALTH
 from heraldry.server.origins import Origins
+from heraldry.server.service_paths import is_service
 from heraldry.server.settings import ServerSettings
 
 _HEAVY = (b"inline", b"filter", b"collections", b"doc")
@@ -82,6 +84,8 @@ class App:
         self._handler.metrics.count(incoming.method, answer.status, answer.place, seconds)
 
     async def _read(self, incoming: Incoming) -> Answer:
+        if incoming.path == HEALTH and is_service(HEALTH, self._handler.offer):
+            return self._handler.read(incoming)  # which asks no store
         if self._blocks:
             return await self._in(self._readers, self._handler.read, incoming)
         if _is_small(incoming):
