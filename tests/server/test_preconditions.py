@@ -152,6 +152,8 @@ def test_an_entity_that_came_again_is_another_one(calls: Calls) -> None:
         pytest.param("DELETE", "/dirs/d1/files/none", 404, id="not-there-either"),
         pytest.param("PUT", "/export", 405, id="no-such-method"),
         pytest.param("PATCH", FILE, 405, id="no-patch-of-documents"),
+        pytest.param("PUT", "/dirs/%0A", 400, id="no-such-id"),
+        pytest.param("PATCH", "/dirs/d1/notes/-", 400, id="no-such-id-either"),
         pytest.param("DELETE", "/nope/d1", 404, id="no-such-type"),
         pytest.param("PUT", "/nope/d1", 404, id="no-such-type-to-write"),
     ],

@@ -234,7 +234,7 @@ def test_an_unreachable_store_is_a_problem_document(
         raise OSError
 
     monkeypatch.setattr(calls.registry.store, "revision", broken)
-    for target in ("/", "/dirs", "/healthz", "/metrics"):
+    for target in ("/", "/dirs", "/metrics"):
         shown = calls.get(target)
         assert (shown.status, shown.error) == (500, "server_error")
 

@@ -17,7 +17,10 @@ import pytest
 
 from heraldry.errors import UsageError
 from heraldry.server.running import listen
+from tests.conftest import ROOT
 from tests.server.calls import MODEL
+
+CONFIG = ROOT / "tests/live/schemathesis.toml"
 
 PROGRAM = """
 import json, sys
@@ -351,7 +354,7 @@ def test_openapi_promises_what_the_server_keeps(tmp_path: Path) -> None:
     with running(64 * 1024) as (_, number):
         done = subprocess.run(
             [
-                *(Path(sys.executable).with_name("schemathesis"), "run"),
+                *(Path(sys.executable).with_name("schemathesis"), "--config-file", CONFIG, "run"),
                 f"http://127.0.0.1:{number}/openapi.json",
                 *("--max-examples", "2", "--phases", "fuzzing", "--seed", "1"),
                 *("--checks", "all", "--exclude-checks", "positive_data_acceptance"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heraldry.errors import RegistryError
+from heraldry.model.datatypes import check_id
 from heraldry.registry.capabilities import require_available
 from heraldry.registry.proxy import Proxy
 from heraldry.registry.read import show
@@ -34,6 +35,9 @@ def check_precondition(unit: Unit) -> None:
         if target.resources:
             resource_type(unit, type_of_group)
     current = _current(unit)
+    if current is None:
+        for id_ in filter(None, (target.group, target.resource, target.version)):
+            check_id(id_, subject=target.xid)
     if current is not None or request.action != "delete":
         request.precondition(current)
 

@@ -22,7 +22,9 @@ from heraldry.server.handling import Handler, conditional
 from heraldry.server.incoming import Incoming
 from heraldry.server.metrics import budget_lines, connection_lines, measure
 from heraldry.server.offer import Offer
+from heraldry.server.openapi_service import HEALTH
 from heraldry.server.origins import Origins
+from heraldry.server.service_paths import is_service
 from heraldry.server.settings import ServerSettings
 from heraldry.server.work_queue import WorkQueue
 
@@ -103,6 +105,8 @@ class App:
         self._handler.metrics.count(incoming.method, answer.status, answer.place, seconds)
 
     async def _read(self, incoming: Incoming, receive: Receive) -> Answer | None:
+        if incoming.path == HEALTH and is_service(HEALTH, self._handler.offer):
+            return self._handler.read(incoming)  # which asks no store
         if self._blocks:
             return await self._in(self._readers, receive, self._handler.read, incoming)
         if is_small(incoming):

@@ -33,6 +33,8 @@ class Handler:
 
     def kept(self, incoming: Incoming) -> Answer | None:
         """The reply that was kept for a request, if nothing has changed since."""
+        if incoming.path in UNCACHED:
+            return None
         return self.cache.find(_key(incoming), self.offer.revision())
 
     def read(self, incoming: Incoming) -> Answer:

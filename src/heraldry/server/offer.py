@@ -25,7 +25,8 @@ class Offer:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._types: Types | None = None
+        self.last_types = self._read_types(self.revision())
+        """The types when they were looked at last."""
         with registry.store.read() as tx:
             self.mount = f"/reg-{tx.state().id}"
         """The path that names the registry, as the reference server has it; no type can (A-02)."""
@@ -43,14 +44,16 @@ class Offer:
         """The model and capabilities that hold now; ``revision`` spares the look for it."""
         if revision is None:
             revision = self.revision()
-        types = self._types
-        if types is None or types.revision != revision:
-            with self._registry.store.read() as tx:
-                state = tx.state()
-            model = self._registry.model_of(state)
-            types = Types(revision, model, read_capabilities(state.capabilities))
-            self._types = types
+        types = self.last_types
+        if types.revision != revision:
+            types = self.last_types = self._read_types(revision)
         return types
+
+    def _read_types(self, revision: int) -> Types:
+        with self._registry.store.read() as tx:
+            state = tx.state()
+        model = self._registry.model_of(state)
+        return Types(revision, model, read_capabilities(state.capabilities))
 
     def long_path(self, short: str) -> str:
         """The path that a short one stands for (CA-06)."""
