@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from heraldry.errors import UsageError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from heraldry.registry.limits import Limits
+    from heraldry.server.access_log import Application
 
 _LIMIT = re.compile(r"([a-z_]+)=([0-9]+(?:\.[0-9]+)?)")
 
@@ -40,7 +39,7 @@ def read_limits(given: Iterable[str]) -> Limits:
 
 
 @contextmanager
-def access_logged(app: ASGIApp, target: str | None) -> Iterator[ASGIApp]:
+def access_logged(app: Application, target: str | None) -> Iterator[Application]:
     """The application with an access log: in a file, or on standard error where it is ``-``."""
     from heraldry.server.access_log import AccessLog
 

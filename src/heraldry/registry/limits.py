@@ -17,10 +17,14 @@ class Limits:
     """What all bodies under way may take together: as they came, unpacked, and read as JSON."""
     inline: int = 64 * 1024 * 1024
     """The size of a reply with inlined parts; ``/export`` is streamed and has none."""
+    replies: int = 160 * 1024 * 1024
+    """What all replies under way may take together in memory."""
     page: int = 0
     """Collections of more entities are paged even where nobody asked for it; 0: never."""
     proxied: int = 100
     """How many documents that are kept elsewhere one request may read."""
+    proxied_seconds: float = 20.0
+    """How long a request waits for all of them."""
     headers: int = 500
     header_size: int = 64 * 1024
     query: int = 16 * 1024

@@ -12,6 +12,8 @@ from urllib.parse import unquote_plus
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    Application = ASGIApp
+
 _SECRET: Final = re.compile(
     "token|key|secret|passw|pwd|sig|auth|credential|session|jwt|code", re.IGNORECASE
 )

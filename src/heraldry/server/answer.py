@@ -28,6 +28,8 @@ class Answer:
     rest: Iterator[bytes] | None = None
     etag: bytes = b""
     place: str = ""
+    memory: int = 0
+    """How many bytes it takes until it is sent."""
 
     def known(self, if_none_match: bytes) -> bool:
         """Whether the client's If-None-Match names this answer, by weak comparison."""
@@ -53,12 +55,15 @@ def completed(
     body: bytes = b"",
     *,
     rest: Iterator[bytes] | None = None,
+    size: int | None = None,
+    memory: int = 0,
     place: str = "",
     tag: str | None = None,
     gzips: bool = False,
 ) -> Answer:
     """An answer with its ETag, packed where that is worth it, and with its length.
 
+    ``size`` is that of body and rest, where it is known, and ``memory`` what the rest takes of it;
     ``tag`` is None where nothing may be reused; ``gzips`` says that the client takes gzip.
     """
     etag = b"" if tag is None else _etag(headers, body, rest, tag)
@@ -72,11 +77,18 @@ def completed(
             if rest is None:
                 body = gzip.compress(body, compresslevel=5, mtime=0)
             else:
-                body, rest = b"", _packed(body, rest)
-    if rest is None and status not in _BODILESS:
-        headers.append((b"content-length", b"%d" % len(body)))
+                body, rest, size = b"", _packed(body, rest), None
+    size = len(body) if rest is None else size
+    if size is not None and status not in _BODILESS:
+        headers.append((b"content-length", b"%d" % size))
     return Answer(
-        status=status, headers=tuple(headers), body=body, rest=rest, etag=etag, place=place
+        status=status,
+        headers=tuple(headers),
+        body=body,
+        rest=rest,
+        etag=etag,
+        place=place,
+        memory=max(len(body), memory),
     )
 
 

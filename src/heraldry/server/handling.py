@@ -6,7 +6,7 @@ import uuid
 from dataclasses import replace
 
 from heraldry.dialects.xreg_1_0.wire import Wire
-from heraldry.errors import RegistryError
+from heraldry.errors import IncompleteError, RegistryError
 from heraldry.server.answer import Answer, completed
 from heraldry.server.flags import Query, choose_wire
 from heraldry.server.incoming import Incoming
@@ -64,6 +64,8 @@ class Handler:
             query = Query(incoming.query, addressed.path)
             wire = choose_wire(query, addressed.path, addressed.capabilities, wire)
             return self._run(incoming, addressed, query, content, Spoken(base, wire))
+        except IncompleteError:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever fails is told as a problem
             return self.failed(error, incoming, wire, allow)
 

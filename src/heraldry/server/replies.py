@@ -53,6 +53,8 @@ def answer_of(reply: Reply, request: Request, incoming: Incoming, *, html: bool 
     if reply.document is not None:
         headers += _document_headers(reply.document, request)
         body = reply.document.content
+        if reply.pieces is not None:
+            body = next(reply.pieces, b"")
     elif reply.outcome != "deleted":
         body, rest = _json_of(reply)
         paged = html and rest is None and request.action == "get"
@@ -65,6 +67,8 @@ def answer_of(reply: Reply, request: Request, incoming: Incoming, *, html: bool 
         headers,
         body,
         rest=rest,
+        size=reply.size,
+        memory=0 if reply.streamed else reply.size or 0,
         place=request.target.place.name.lower(),
         tag=reply.tag if request.action == "get" and not reply.volatile else None,
         gzips=incoming.gzip(),
