@@ -87,31 +87,34 @@ class Piecewise:
 
 
 class Documents(Mapping[int, "bytes | LargeDocument"]):
-    """Documents by their keys, to be asked for in the order of these: few are in memory."""
+    """Documents by their keys, to be asked for about in their order: few are in memory."""
 
     def __init__(self, tx: Reader, keys: Collection[int]) -> None:
         self._tx = tx
         self._sizes = tx.document_sizes(keys)
-        self._keys = [key for key in keys if self._sizes.get(key, LARGE) < LARGE]
+        self._group_of: dict[int, list[int]] = {}
+        """The documents that are read together with one."""
         self._near: dict[int, bytes] = {}
+        group: list[int] = []
+        together = 0
+        for key in keys:
+            size = self._sizes.get(key, LARGE)
+            if size >= LARGE:
+                continue
+            if together + size > TOGETHER:
+                group, together = [], 0
+            group.append(key)
+            together += size
+            self._group_of[key] = group
 
     def __getitem__(self, key: int) -> bytes | LargeDocument:
         """A document; KeyError where it is missing."""
-        if self._sizes[key] >= LARGE:
-            return LargeDocument(self._tx, key, self._sizes[key])
+        size = self._sizes[key]
+        if size >= LARGE:
+            return LargeDocument(self._tx, key, size)
         if key not in self._near:
-            self._near = self._tx.documents(self._next(key))
+            self._near = self._tx.documents(self._group_of[key])
         return self._near[key]
-
-    def _next(self, first: int) -> list[int]:
-        found: list[int] = []
-        size = 0
-        for key in self._keys[self._keys.index(first) :]:
-            size += self._sizes[key]
-            if found and size > TOGETHER:
-                break
-            found.append(key)
-        return found
 
     def __iter__(self) -> Iterator[int]:
         """The keys of those that are there."""
