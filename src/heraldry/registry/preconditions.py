@@ -44,7 +44,7 @@ def check_precondition(unit: Unit) -> None:
 
 def _current(unit: Unit) -> Reply | None:
     """Nothing is fetched for it: no writer waits for a document that is kept elsewhere."""
-    session = replace(unit.session, proxy=Proxy(None, 0))
+    session = replace(unit.session, proxy=Proxy(None, 0, None))
     try:
         reply = show(session, session.request.target)
     except RegistryError as error:

@@ -7,7 +7,7 @@ costs grows with its entities and never with the number of its collections.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import msgspec
 
 from heraldry.registry.filtering_scope import Scope, resource_facts, row_facts
+from heraldry.registry.large_documents import Documents, LargeDocument, Piecewise
 from heraldry.registry.view_documents import inlined_document
 from heraldry.registry.view_layout import group_shape
 
@@ -95,6 +96,8 @@ class Tree:
 
     session: Session
     view: View
+    streams: bool = False
+    """Whether the reply is sent as text in pieces, so that large documents may be, too."""
 
     def registry(self, inline: Inlining, scope: Scope) -> list[Part]:
         """The collections of the registry, the empty ones too (RG-01, RG-07)."""
@@ -235,15 +238,21 @@ class Tree:
 
     def _documents(
         self, shape: ResourceShape, rows: Iterable[Row], inline: Inlining
-    ) -> dict[int, bytes] | None:
+    ) -> Mapping[int, bytes | LargeDocument] | None:
         """The documents of versions, where they are inlined (DO-03)."""
         if not shape.type.hasdocument or inline.at(shape.type.singular) is None:
             return None
         keys = [row.document for row in rows if row.document]
-        return self.session.tx.documents(keys) if keys else {}
+        if not keys:
+            return {}
+        tx = self.session.tx
+        return Documents(tx, keys) if self.streams else {**tx.documents(keys)}
 
     def _document(
-        self, shape: ResourceShape, row: Row | None, documents: dict[int, bytes] | None
+        self,
+        shape: ResourceShape,
+        row: Row | None,
+        documents: Mapping[int, bytes | LargeDocument] | None,
     ) -> dict[str, Any]:
         if documents is None or row is None:
             return {}
@@ -291,7 +300,9 @@ class Tree:
     def versions(self, shape: ResourceShape, resource: Row, found: Iterable[Version]) -> Each:
         """Versions of one resource (VE-01)."""
         for row, document in found:
-            yield row.id, self.view.version(shape, resource, row, document)
+            values = self.view.version(shape, resource, row, document)
+            large = any(isinstance(one, Piecewise) for one in document.values())
+            yield row.id, list(values.items()) if large else values
 
 
 def value_of(parts: list[Part] | dict[str, Any]) -> dict[str, Any]:
@@ -321,14 +332,14 @@ def object_of(parts: list[Part]) -> Iterator[bytes]:
     plain: dict[str, Any] = {}
     before = b"{"
     for name, value in parts:
-        if not isinstance(value, Entries):
+        if not isinstance(value, Entries | Piecewise):
             plain[name] = value
             continue
         plain_text = encoded(plain)[1:-1]
         comma = b"," if plain_text else b""
         yield before + plain_text + comma + encoded(name) + b":"
         before, plain = b",", {}
-        yield from map_of(value.each)
+        yield from value.text() if isinstance(value, Piecewise) else map_of(value.each)
     if plain:
         yield before + encoded(plain)[1:]
     else:

@@ -17,6 +17,8 @@ from heraldry.errors import UsageError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    Application = ASGIApp
+
 _SECRET: Final = re.compile(
     "token|key|secret|passw|pwd|sig|auth|credential|session|jwt|code", re.IGNORECASE
 )

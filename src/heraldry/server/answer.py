@@ -35,6 +35,8 @@ class Answer:
     etag: bytes = b""
     place: str = ""
     methods: bytes = b""
+    memory: int = 0
+    """How many bytes it takes until it is sent."""
 
     def not_modified(self) -> Answer:
         """The answer to one who has it already."""
@@ -59,12 +61,15 @@ def completed(
     body: bytes = b"",
     *,
     rest: Iterator[bytes] | None = None,
+    size: int | None = None,
+    memory: int = 0,
     place: str = "",
     tag: str | None = None,
     gzips: bool = False,
 ) -> Answer:
     """An answer with its ETag, packed where that is worth it, and with its length.
 
+    ``size`` is that of body and rest, where it is known, and ``memory`` what the rest takes of it;
     ``tag`` is None where nothing may be reused; ``gzips`` says that the client takes gzip.
     """
     etag = b"" if tag is None else _etag(headers, body, rest, tag)
@@ -76,13 +81,20 @@ def completed(
             if rest is None:
                 body = gzip.compress(body, compresslevel=5, mtime=0)
             else:
-                body, rest = b"", _packed(body, rest)
+                body, rest, size = b"", _packed(body, rest), None
     if etag:
         headers += ((b"etag", etag), (b"cache-control", b"no-cache"))  # clients must ask each time
-    if rest is None and status not in _BODILESS:
-        headers.append((b"content-length", b"%d" % len(body)))
+    size = len(body) if rest is None else size
+    if size is not None and status not in _BODILESS:
+        headers.append((b"content-length", b"%d" % size))
     return Answer(
-        status=status, headers=tuple(headers), body=body, rest=rest, etag=etag, place=place
+        status=status,
+        headers=tuple(headers),
+        body=body,
+        rest=rest,
+        etag=etag,
+        place=place,
+        memory=max(len(body), memory),
     )
 
 

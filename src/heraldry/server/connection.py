@@ -86,13 +86,16 @@ class BoundedConnection(HttpToolsProtocol):
         self._since = self.loop.time()
         self._window = _Window(self._since)
         self.counts.open += 1
-        if self.counts.open > self.most:
-            self._make_room()
+        self.counts.before_head[self] = None
+        if len(self.connections) > self.most:
+            self.counts.ended += 1
+            self.counts.longest()._end(at_once=True)
         self._look = self.loop.call_later(self.patience / _LOOKS, self._look_after)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
         self.counts.open -= 1
+        self.counts.forget(self)
         if self._look is not None:
             self._look.cancel()
         super().connection_lost(exc)
@@ -113,6 +116,8 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head, self._in_body = False, True
         self._silent = 0
         self._heads += 1
+        self.counts.forget(self)
+        self.counts.before_body[self] = None
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -124,11 +129,14 @@ class BoundedConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """All of a request has arrived."""
         self._in_body = False
+        self.counts.forget(self)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """All of a reply was handed over."""
         self._since = self.loop.time()
+        self.counts.forget(self)
+        self.counts.before_head[self] = None
         super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
@@ -163,11 +171,6 @@ class BoundedConnection(HttpToolsProtocol):
             self._look = self.loop.call_later(self.patience / _LOOKS, self._look_after)
 
     @property
-    def _waits_for_client(self) -> bool:
-        """Whether nothing goes on before the client has sent more."""
-        return self._waits_for_head or (self._in_body and not self.flow.read_paused)
-
-    @property
     def _waits_for_head(self) -> bool:
         running = self._running
         return self._in_head or running is None or running.response_complete
@@ -198,19 +201,6 @@ class BoundedConnection(HttpToolsProtocol):
         sent = self.transport.written - unsent
         return _Window(self.loop.time(), cycle, self._received, sent, unsent)
 
-    def _make_room(self) -> None:
-        """End the connection that has waited longest for its client, an idle one first."""
-        waiting = [
-            one
-            for one in self.connections
-            if isinstance(one, BoundedConnection)
-            and one._waits_for_client
-            and not one.transport.is_closing()
-        ]
-        longest = min(waiting, key=lambda one: (not one._waits_for_head, one._since), default=self)
-        self.counts.ended += 1
-        longest._end(at_once=True)
-
     def _refuse(self, name: str, reason: str = "") -> None:
         running = self._running
         if running is None or running.response_complete or not running.response_started:
@@ -226,6 +216,8 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _end(self, *, at_once: bool = False) -> None:
         """Close the connection; a request under way has nobody left to answer to."""
+        self.counts.forget(self)
+        self.connections.discard(self)
         if self._running is not None:
             self._running.disconnected = True
             self._running.message_event.set()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from heraldry.dialects.xreg_1_0.wire import Wire
-from heraldry.errors import RegistryError
+from heraldry.errors import IncompleteError, RegistryError
 from heraldry.registry.request import Reply, Request
 from heraldry.server.answer import Answer, completed
 from heraldry.server.flags import Query, choose_wire
@@ -71,6 +71,8 @@ class Handler:
             wire = choose_wire(query, addressed.path, addressed.capabilities, wire)
             answer = self._run(incoming, addressed, query, content, Spoken(base, wire))
             return self._with_methods(answer, allow)
+        except IncompleteError:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever fails is told as a problem
             return self.failed(error, incoming, wire, allow)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from heraldry.errors import RegistryError
 from heraldry.model.metamodel import Model
 from heraldry.registry.capabilities import Capabilities, read_capabilities
 from heraldry.registry.registry import Registry
@@ -35,6 +37,28 @@ class Offer:
     def reads_block(self) -> bool:
         """Whether reading may wait for a network."""
         return self._registry.reads_block
+
+    def fetch(
+        self,
+        needed: Iterable[tuple[str, str]],
+        fetched: dict[str, bytes | RegistryError],
+        most: int,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        """Fetch documents that are kept elsewhere, at most so many bytes of them."""
+        fetch = self._registry.fetch
+        for address, subject in needed:
+            if fetch is None or cancelled():
+                return
+            try:
+                content = fetch(address, subject)
+            except RegistryError as error:
+                fetched[address] = error
+                continue
+            most -= len(content)
+            told = "the documents that are kept elsewhere are too large together"
+            refusal = RegistryError("bad_request", subject, {"error_detail": told})
+            fetched[address] = content if most >= 0 else refusal
 
     def revision(self) -> int:
         """Changes with every write, also of other processes."""

@@ -54,6 +54,8 @@ def answer_of(reply: Reply, request: Request, incoming: Incoming, *, html: bool 
     if reply.document is not None:
         headers += _document_headers(reply.document, request)
         body = reply.document.content
+        if reply.pieces is not None:
+            body = next(reply.pieces, b"")
     elif reply.outcome != "deleted":
         body, rest = _json_of(reply)
         paged = html and rest is None and request.action == "get"
@@ -66,6 +68,8 @@ def answer_of(reply: Reply, request: Request, incoming: Incoming, *, html: bool 
         headers,
         body,
         rest=rest,
+        size=reply.size,
+        memory=0 if reply.streamed else reply.size or 0,
         place=request.target.place.name.lower(),
         tag=reply.tag if _is_tagged(reply, request) else None,
         gzips=incoming.gzip(),

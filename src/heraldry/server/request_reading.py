@@ -92,6 +92,8 @@ def read_request(
         base=spoken.base,
         path=addressed.path,
         correlation=spoken.correlation,
+        elsewhere=incoming.exchange.elsewhere,
+        room=incoming.exchange.room if incoming.reads else None,
         cancelled=incoming.exchange.cancelled,
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from heraldry.errors import RegistryError
-from heraldry.server.exchange import Exchange
 
 T = TypeVar("T")
 
@@ -27,22 +27,28 @@ class WorkQueue:
         """How much work waits for a thread."""
         return max(0, self._pending - self._threads)
 
-    async def run(self, exchange: Exchange, work: Callable[..., T], *values: Any) -> T | None:
-        """Do work; ``server_busy`` where too much waits, None where its client went away first."""
+    async def run(self, work: Callable[..., T], *values: Any) -> T:
+        """Do work; ``server_busy`` where too much waits. Cancelled, it is not begun any more."""
         if self._pending >= self._most:
             self.refused += 1
             raise RegistryError("server_busy", detail="Too many requests are waiting.")
         self._pending += 1
+        future = self._pool.submit(work, *values)
+        loop = asyncio.get_running_loop()
+
+        def done(_: object) -> None:
+            with suppress(RuntimeError):  # the loop has ended before
+                loop.call_soon_threadsafe(self._done)
+
+        future.add_done_callback(done)
         try:
-            future = self._pool.submit(work, *values)
-            exchange.drop = future.cancel
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            if exchange.gone:
-                return None
+            future.add_done_callback(_discard)
             raise
-        finally:
-            self._pending -= 1
+
+    def _done(self) -> None:
+        self._pending -= 1
 
     async def step(self, work: Callable[..., T], *values: Any) -> T:
         """Do a part of what was begun."""
@@ -51,3 +57,11 @@ class WorkQueue:
     def close(self) -> None:
         """Wait for what is under way."""
         self._pool.shutdown()
+
+
+def _discard(future: Future[Any]) -> None:
+    """Let go of what nobody waits for."""
+    if not future.cancelled() and future.exception() is None:
+        close = getattr(future.result(), "close", None)
+        if close is not None:
+            close()
