@@ -252,11 +252,11 @@ def test_it_is_asked_in_the_transaction_of_the_write(
     stale = tag(calls, GROUP)
     write = calls.registry.store.write
 
-    def after_another(*arguments: Any) -> Any:
+    def after_another(*arguments: Any, **options: Any) -> Any:
         monkeypatch.setattr(calls.registry.store, "write", write)
         other = Request(action="patch", target=Target.parse(GROUP), body={"name": "other"})
         calls.registry.run(other)
-        return write(*arguments)
+        return write(*arguments, **options)
 
     monkeypatch.setattr(calls.registry.store, "write", after_another)
     assert failed(calls("PATCH", GROUP, b'{"name":"late"}', {"If-Match": stale}))
