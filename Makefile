@@ -1,40 +1,53 @@
 # Every target sets up .venv by itself; all it takes is Python 3.11 or later, make, and Java 17 or later.
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench soak conformance docs lock clean java
+.PHONY: help run test test-light test-live test-docs check bench soak conformance docs lock clean java
 
-# The interpreter .venv is made from (default: the first suitable of python3.13, 3.12, 3.11, python3).
+# The interpreter .venv is made from (default: the first suitable of python3.13, 3.12, 3.11, python3),
+# and the folder that stands for .venv where there is to be another: make VENV=build/newest test-light
 PYTHON ?=
+VENV := .venv
 # pytest workers. Tests that use the `spark` fixture form one group on one worker and share its
 # session (--dist loadgroup); all other tests are spread over the workers.
 WORKERS ?= 2
 # More arguments for the command behind a target: make test ARGS="-k match"
 ARGS ?=
 
-VENV := .venv/.stamp
-BIN := .venv/bin
+READY := $(VENV)/.stamp
+BIN := $(VENV)/bin
 ARCHIVE := build/spark-classes.jsa
 QUICK_JVM := -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=error:stderr
-export PYTHON
+export PYTHON VENV
 
 # A checkout that was moved or copied sets up anew.
-ifneq ($(shell cat $(VENV) 2>/dev/null),$(CURDIR))
-.PHONY: $(VENV)
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
 endif
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(VENV) java ## the demo: a catalog and a stream of messages become typed tables in build/demo
+run: $(READY) java ## the demo: a catalog and a stream of messages become typed tables in build/demo
 	@$(BIN)/heraldry demo --to build/demo $(ARGS)
 
 # The many short-lived JVMs of the tests need no thorough compiler, and take Spark's classes from an
 # archive; without one that fits them, they load and verify 13,000 classes each.
-test conformance: export SPARK_SUBMIT_OPTS ?= $(QUICK_JVM) -XX:SharedArchiveFile=$(CURDIR)/$(ARCHIVE)
+test test-live test-docs conformance: export SPARK_SUBMIT_OPTS ?= $(QUICK_JVM) -XX:SharedArchiveFile=$(CURDIR)/$(ARCHIVE)
 
-test: $(VENV) java $(ARCHIVE) ## all tests, in parallel and in random order
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
-check: $(VENV) ## lint, format, types, layers, dependencies, generated pages
+test: $(READY) java $(ARCHIVE) ## the tests that run everywhere, in parallel and in random order
+	@$(PYTEST) -m "not soak and not live and not docs" $(ARGS)
+
+test-light: $(READY) ## those of them that need no Java
+	@$(PYTEST) -m "not soak and not live and not docs and not spark" $(ARGS)
+
+test-live: $(READY) java $(ARCHIVE) ## the tests with real servers and clients; what is missing skips and says so
+	@$(PYTEST) -m "(live or amqp) and not soak" $(ARGS)
+
+test-docs: $(READY) java $(ARCHIVE) ## runs every page of the documentation, and what else tests them
+	@$(PYTEST) tests/test_docs.py $(ARGS)
+
+check: $(READY) ## lint, format, types, layers, dependencies, generated pages
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -42,19 +55,20 @@ check: $(VENV) ## lint, format, types, layers, dependencies, generated pages
 	@$(BIN)/deptry src
 	@$(BIN)/python docs/generate.py --check
 
-bench: $(VENV) java ## benchmarks, with a plain Spark job beside ours
+bench: $(READY) java ## benchmarks, with a plain Spark job beside ours
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
 # Who asks for these wants the servers they need: a skip would be a soak that did not happen.
 soak: export HERALDRY_REQUIRE_LIVE ?= 1
-soak: $(VENV) java ## the tests that run for minutes: kills, restarts, exactly once
-	@$(BIN)/pytest -m soak -n 0 --timeout 3600 $(ARGS)
+soak: export HERALDRY_SOAK = 1
+soak: $(READY) java ## the tests that run for minutes: kills, restarts, exactly once, a thousand more examples
+	@$(BIN)/pytest -m "soak or thorough" -n 0 --timeout 3600 $(ARGS)
 
-conformance: $(VENV) java $(ARCHIVE) ## what is covered: each requirement with its tests, and the public suites case by case
+conformance: $(READY) java $(ARCHIVE) ## what is covered: each requirement with its tests, and the public suites case by case
 	@$(BIN)/pytest tests/conformance -n $(WORKERS) --dist loadgroup -v -rs $(ARGS)
 	@$(BIN)/pytest tests/model tests/store tests/registry tests/dialects tests/server tests/client tests/cli tests/conformance tests/live -p tests.conformance.requirement_report -m "covers and not soak" -q -n $(WORKERS) --dist loadgroup -rs
 
-docs: $(VENV) ## write docs/reference anew
+docs: $(READY) ## write docs/reference anew
 	@$(BIN)/python docs/generate.py
 
 lock: ## resolve the dependencies anew (needs uv; ARGS=--upgrade takes newer ones)
@@ -73,11 +87,11 @@ clean: ## remove .venv, build and all caches
 java:
 	@scripts/bootstrap java
 
-$(VENV): pyproject.toml requirements/build.txt requirements/dev.txt
+$(READY): pyproject.toml requirements/build.txt requirements/dev.txt
 	@scripts/bootstrap venv
 
 # Written by the JVM of a demo as it ends, and the pipe ends with it. It fits one Java and one .venv.
-$(ARCHIVE): $(VENV) | java
+$(ARCHIVE): $(READY) | java
 	@echo "heraldry: archiving Spark's classes for the tests (once)" >&2
 	@rm -rf build/archiving && mkdir -p build/archiving
 	@SPARK_SUBMIT_OPTS="$(QUICK_JVM) -XX:ArchiveClassesAtExit=$(CURDIR)/build/archiving/made" \

@@ -292,6 +292,21 @@ class RegistryError(HeraldryError):
         return ": ".join(part for part in parts if part)
 
 
+class IncompleteError(HeraldryError):
+    """A reply that needs what its request has not got yet; it gets it, and is carried out again.
+
+    ``elsewhere``: addresses of documents that are kept elsewhere, with the entity that names each;
+    none: room in memory. No client is ever told.
+    """
+
+    def __init__(self, elsewhere: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(elsewhere)
+        self.elsewhere = elsewhere
+
+    def __str__(self) -> str:
+        return "the request needs more than it has got"
+
+
 class StoreError(HeraldryError):
     """A database that cannot be used as it is; ``advice`` says what would help."""
 

@@ -119,6 +119,7 @@ def test_a_token_from_the_environment(tmp_path):
             for typed in (
                 *(["--host", "::1"], ["--port", "1"], ["--max-body", "9"]),
                 *(["--token-env", "PATH"], ["--keep-invalid"]),
+                *(["--allow-host", "a"], ["--allow-origin", "*"]),
             )
         ),
     ],

@@ -103,7 +103,11 @@ def test_a_reader_that_goes_away_is_no_error(examples: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-def test_an_error_of_the_system_is_one_line_and_exit_2(examples: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+def test_an_error_of_the_system_is_one_line_and_exit_2(
+    unbuffered: str, examples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     check = [sys.executable, "-m", "heraldry", "check", str(examples)]
     with Path("/dev/full").open("wb") as full:
         told = subprocess.run(check, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -12,8 +12,12 @@ from tests.conftest import ROOT
 
 ELSEWHERE = {
     "data_retrieval_error": "tests/registry/test_inline.py",
+    "foreign_host": "tests/server/test_gate.py",
+    "foreign_page": "tests/server/test_gate.py",
     "headers_too_large": "tests/server/test_paths.py",
     "insufficient_storage": "tests/live/test_full_disk_of_a_registry.py",
+    "page_media_type": "tests/server/test_gate.py",
+    "precondition_failed": "tests/server/test_preconditions.py",
     "query_too_long": "tests/server/test_paths.py",
     "readonly": "tests/registry/test_write_meta.py",
     "request_too_large": "tests/server/test_content.py",
@@ -28,6 +32,8 @@ ELSEWHERE = {
 NEVER = {
     "malformed_xid": "the xid of an entity is ignored in requests (GN-08), and an attribute of "
     "the type xid with another value is an invalid_attribute",
+    "unknown_group_type": "a path with it is not_found (KD-16), a body with it groups_only",
+    "unknown_resource_type": "a path with it is not_found (KD-16), a body with it resources_only",
 }
 """Errors that this server never sends, with the reason."""
 
@@ -44,6 +50,6 @@ def test_an_error_type_is_provoked(name: str) -> None:
         assert name not in ELSEWHERE | NEVER
     elif name in ELSEWHERE:
         text = (ROOT / ELSEWHERE[name]).read_text(encoding="utf-8")
-        assert re.search(rf'["#]{name}"', text)
+        assert re.search(rf'["#:]{name}"', text)
     else:
         assert NEVER[name]

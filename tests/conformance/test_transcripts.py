@@ -37,7 +37,7 @@ def test_transcript(case: Case, wire: Wire, durable_address: str) -> None:
     try:
         app = create_app(registry, ServerSettings(base_url=BASE, wire=wire))
         words = {"base": BASE, "ancestor": wire.ancestor, "specversion": wire.specversion}
-        expectation = Expectation(words)
+        expectation = Expectation(words, map_before_count=wire.map_before_count)
         for number, step in enumerate(case.steps, 1):
             try:
                 _play(app, step, expectation)

@@ -1,19 +1,19 @@
 """A server under attack: whether others are still served, and what it takes in memory.
 
-    with attacked(tmp_path, MODEL) as server:          # `heraldry serve` on SQLite, as a process
+    with attacked(tmp_path, MODEL) as server:          # `heraldry serve` on SQLite
         server.call("PUT", "/dirs/d1", b"{}")          # -> Answer(status, body)
         server.withstands(lambda: server.call("POST", "/dirs", body))
 
-`withstands(assault)` calls the assault three times. While each call runs, a reader in a process of its
-own asks for `/dirs/calm` (there from the start) every 20 ms, on a new connection each time; it must
-get every answer, with the 99th percentile at most 0.5 s or ten times that of the idle server. The
-memory of the server (RSS, sampled) may grow by at most `memory` bytes above the idle one; the most
-it took is returned by `withstands`, in bytes. An assault is any function; it ends the round when it
-returns, and is to close what it opened, e.g. with `server.connect()` in a `with` or an `ExitStack`.
+`withstands(assault)` calls the assault three times. While each call runs, a reader in a process of
+its own asks for `/dirs/calm` (there from the start) every 20 ms, on a new connection each time; it
+must get every answer, with the 99th percentile at most 0.5 s or ten times that of the idle server.
+The memory of the server (RSS, sampled) may grow by at most `memory` bytes above the idle one; the
+most it took is returned by `withstands`, in bytes. An assault is any function; it ends the round
+when it returns, and is to close what it opened, e.g. with `server.connect()` in an `ExitStack`.
 `read_for(seconds)` in an assault keeps a round open that would end too early for a percentile.
 
-Other options of the command: `attacked(tmp_path, MODEL, "--option", "value")`. A model is a value or
-the name of a built-in one.
+Other options of the command: `attacked(tmp_path, MODEL, "--option", "value")`. A model is a value,
+or the name of a built-in one.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Attacked:
             slow = percentile(seen["seconds"])
             told = f"round {number + 1}: p99 {slow:.3f} s of {len(seen['seconds'])} reads"
             told += f" (allowed {allowed:.3f}), {most / MIB:.0f} MiB above idle"
-            print(told)
+            sys.stderr.write(f"{told}\n")
             assert not seen["wrong"], (told, seen["wrong"][:3])
             assert slow <= allowed, told
             assert most <= memory, told

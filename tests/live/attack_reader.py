@@ -34,14 +34,15 @@ def main() -> None:
     host, port, target = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     seconds: list[float] = []
     wrong: list[str] = []
-    print("ready", flush=True)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     while not select.select([sys.stdin], [], [], EVERY)[0]:
         start = time.monotonic()
         fault = ask(host, port, target)
         seconds.append(time.monotonic() - start)
         if fault:
             wrong.append(fault)
-    print(json.dumps({"seconds": seconds, "wrong": wrong}))
+    sys.stdout.write(json.dumps({"seconds": seconds, "wrong": wrong}))
 
 
 if __name__ == "__main__":

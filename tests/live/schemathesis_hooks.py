@@ -10,6 +10,7 @@ import schemathesis
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.~:@-]{0,127}")
 _KNOWN = {"versionid": ("1", "v1", "v2")}
 _USUAL = ("one", "two")
+_CONDITIONS = ("If-Match", "If-None-Match")
 
 
 @schemathesis.hook
@@ -17,6 +18,18 @@ def map_path_parameters(_context: Any, path_parameters: dict[str, Any] | None) -
     """Most of the ids that are well-formed become one of a few; what is malformed stays."""
     return path_parameters and {
         name: _mapped(name, value) for name, value in path_parameters.items()
+    }
+
+
+@schemathesis.hook
+def map_headers(_context: Any, headers: dict[str, Any] | None) -> Any:
+    """Most conditions are left out, as what fails by them goes no further."""
+    if not headers:
+        return headers
+    return {
+        name: value
+        for name, value in headers.items()
+        if name not in _CONDITIONS or sum(str(value).encode()) % 4 == 0
     }
 
 

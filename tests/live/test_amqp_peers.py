@@ -10,9 +10,9 @@ from uuid import UUID
 
 import pytest
 
-pytest.importorskip(
-    "proton", reason="pip install 'heraldry[amqp]' (needs gcc, libssl-dev, python3-dev)"
-)
+from tests.skips import NO_AMQP
+
+pytest.importorskip("proton", reason=NO_AMQP)
 
 import proton
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-pytest.importorskip(
-    "proton", reason="pip install 'heraldry[amqp]' (needs gcc, libssl-dev, python3-dev)"
-)
+from tests.skips import NO_AMQP
+
+pytest.importorskip("proton", reason=NO_AMQP)
 
 from heraldry.errors import TransportError
 from heraldry.messages.protocols.amqp import AmqpMessage

@@ -49,7 +49,7 @@ def test_a_registry_without_its_database(cluster: postgres.Cluster, tmp_path: Pa
         client = serving.enter_context(httpx2.Client(base_url=server.address, timeout=60))
         assert ask(client, "PUT", "/dirs/d1")[0] == 201
         database.close()
-        asked = [("GET", "/dirs/d1"), ("PUT", "/dirs/d2"), ("GET", "/healthz"), ("GET", "/export")]
+        asked = [("GET", "/dirs/d1"), ("PUT", "/dirs/d2"), ("GET", "/readyz"), ("GET", "/export")]
         with ThreadPoolExecutor(len(asked)) as pool:  # each answer takes some seconds
             answers = list(pool.map(lambda one: client.request(*one, content=b"{}"), asked))
         for (_, path), answer in zip(asked, answers, strict=True):

@@ -16,6 +16,7 @@ from heraldry.messages import line
 from heraldry.messages.envelopes import cloudevents, json_format
 from heraldry.messages.message import Message
 from heraldry.messages.protocol_table import normalize
+from tests.effort import effort, thorough
 from tests.messages.wires import MODES, PAYLOAD, PROTOCOLS, TEXT, events, messages
 
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
@@ -45,9 +46,10 @@ def rules(data: bytes, **limits: int) -> list[tuple[str, str]]:
     return [(problem.path, problem.rule) for problem in error.value.problems]
 
 
+@thorough
 @pytest.mark.parametrize(("protocol", "mode"), EVERY)
 @given(data=st.data())
-@settings(max_examples=500)
+@settings(max_examples=effort(150, soak=1000))
 def test_read_inverts_write(protocol: str, mode: str, data: st.DataObject) -> None:
     message = data.draw(messages(protocol, mode))
     written = line.write(message)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from heraldry.errors import PlaceholderError, TemplateError
 from heraldry.messages.template import Template
+from tests.effort import effort, thorough
 
 # Few characters, so that values, literals and separators meet often.
 ALPHABET = "ab/.-%4"
@@ -166,8 +167,9 @@ def inverses(template: Template, text: str, raw: bool) -> list[dict[str, str]]:
     return found
 
 
+@thorough
 @given(templates(), st.fixed_dictionaries({"x": VALUES, "y": VALUES, "z": VALUES}), st.booleans())
-@settings(max_examples=2000)
+@settings(max_examples=effort(1000, soak=10_000))
 def test_match_inverts_expand_where_the_inverse_is_unique_and_else_it_is_ambiguous(
     template: Template, values: dict[str, str], raw: bool
 ) -> None:

@@ -121,7 +121,7 @@ def test_the_specification_is_overlaid_by_the_source() -> None:
     names = list(resource.attributes)
     assert resource.attributes["name"].required
     assert names[:3] == ["fileid", "versionid", "self"]
-    documents = ["fileurl", "file", "filebase64", "fileproxyurl"]
+    documents = ["fileurl", "fileproxyurl", "file", "filebase64"]
     assert names[-7:] == ["compatibilityvalidatedreason", "b", "a", *documents]
     meta = list(file_type(metaattributes={"x": TEXT}).metaattributes)
     assert meta[-5:] == [

@@ -138,7 +138,7 @@ class TestXref:
         assert source["fileid"] == source["meta"]["fileid"] == "fx"
         assert source["meta"]["xref"] == "/dirs/d1/files/f1"
         assert list(source["meta"])[3] == "xref"
-        assert source["file"] == target["file"]
+        assert source["filebase64"] == target["filebase64"]
         assert source["versions"]["v1"]["xid"] == "/dirs/d2/files/fx/versions/v1"
         own = ("fileid", "self", "xid", "metaurl", "meta", "versionsurl", "versions")
         assert {n: v for n, v in source.items() if n not in own} == {

@@ -170,13 +170,7 @@ def test_what_cannot_be_checked_says_why_or_is_an_error_if_strict(
     assert (caught.value.name, caught.value.subject) == (error, f"{XID}/versions/1")
 
 
-@pytest.mark.parametrize(
-    ("format_", "is_valid"),
-    [
-        pytest.param("Protobuf/3", True, id="protobuf"),
-        pytest.param("Avro/1.11", False, id="avro"),
-    ],
-)
+@pytest.mark.parametrize("format_", ["Protobuf/3", "Avro/1.11"])
 @pytest.mark.parametrize(
     ("content", "type_"),
     [
@@ -187,15 +181,11 @@ def test_what_cannot_be_checked_says_why_or_is_an_error_if_strict(
 )
 @pytest.mark.covers("VA-03")
 def test_no_document_and_an_empty_one_are_the_same(
-    format_: str, is_valid: bool, content: bytes | None, type_: ResourceType
+    format_: str, content: bytes | None, type_: ResourceType
 ) -> None:
     found = draft({"1": content}, type_=type_, format=format_)
-    if is_valid:
+    with pytest.raises(RegistryError, match="empty"):
         check_formats(unit(), found)
-        assert said(found) == {"formatvalidated": True}
-    else:
-        with pytest.raises(RegistryError, match="empty"):
-            check_formats(unit(), found)
 
 
 @pytest.mark.parametrize("type_", [TYPE, strict()], ids=["tolerant", "strict"])

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from heraldry.dialects.xreg_1_0.wire import RC2
 from heraldry.registry.limits import Limits
 from heraldry.registry.read import show
 from heraldry.registry.registry import Registry
@@ -73,15 +74,15 @@ def test_inline(shelf: Registry, path: str, inline: Any, shown: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "name"),
     [
-        ("/", "shelves", "bad_inline"),
-        ("/", "Dirs", "bad_inline"),
-        ("/", "shelves.files", "bad_inline"),
-        ("/", "dirs.d1", "bad_inline"),
+        ("/", "shelves", "inline_noninlineable"),
+        ("/", "Dirs", "inline_noninlineable"),
+        ("/", "shelves.files", "inline_noninlineable"),
+        ("/", "dirs.d1", "inline_noninlineable"),
         ("/", "dirs*", "bad_inline"),
         ("/", "*.files", "bad_inline"),
         ("/", "dirs..files", "bad_inline"),
         ("/", ".*", "bad_inline"),
-        ("/dirs", "dirs", "bad_inline"),
+        ("/dirs", "dirs", "inline_noninlineable"),
         ("/dirs/d1/files/f1$details", "filebase64", "inline_noninlineable"),
         ("/", "name", "inline_noninlineable"),
         ("/", "dirs.name", "inline_noninlineable"),
@@ -89,23 +90,39 @@ def test_inline(shelf: Registry, path: str, inline: Any, shown: Any) -> None:
         ("/", "dirs.files.meta.*", "inline_noninlineable"),
         ("/", "dirs.files.file.*", "inline_noninlineable"),
         ("/", "model.*", "inline_noninlineable"),
-        ("/dirs/d1/notes", "note", "bad_inline"),
+        ("/dirs/d1/notes", "note", "inline_noninlineable"),
     ],
 )
 def test_what_cannot_be_inlined(shelf: Registry, path: str, value: str, name: str) -> None:
     error = refused(shelf, "get", path, inline=("*", value))
-    said = error.arguments.get("value") or error.arguments.get("name")
-    assert (error.name, error.subject, said) == (name, path, value)
+    said = error.arguments.get("value") or error.arguments["name"]
+    assert (error.name, error.subject) == (name, path)
+    assert said == value or said.endswith(f".{value}")
+
+
+@pytest.mark.covers("KD-28")
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/dirs", "other"),
+        ("/dirs/d1", "other"),
+        ("/dirs/d1/files", "dirs.files.other"),
+        ("/dirs/d1/files/f1$details", "dirs.files.other"),
+        ("/dirs/d1/files/f1/versions", "dirs.files.versions.other"),
+    ],
+)
+def test_what_cannot_be_inlined_is_named(shelf: Registry, path: str, name: str) -> None:
+    assert refused(shelf, "get", path, inline=("other",)).arguments == {"name": name}
 
 
 @pytest.mark.covers("FL-03")
 def test_collections_shows_nothing_else(shelf: Registry) -> None:
     registry = ask(shelf, "get", "/", collections=True)
-    assert list(registry) == ["dirsurl", "dirscount", "dirs", "racksurl", "rackscount", "racks"]
+    assert list(registry) == ["dirsurl", "dirs", "dirscount", "racksurl", "racks", "rackscount"]
     assert pruned(registry) == ALL
     assert registry["dirs"]["d1"]["dirid"] == "d1"
     group = ask(shelf, "get", "/dirs/d1", collections=True)
-    assert list(group) == ["filesurl", "filescount", "files", "notesurl", "notescount", "notes"]
+    assert list(group) == ["filesurl", "files", "filescount", "notesurl", "notes", "notescount"]
     assert pruned(group) == D1
 
 
@@ -145,7 +162,9 @@ def test_collection_attributes_stand_together(shelf: Registry) -> None:
     shown = ask(shelf, "get", "/dirs/d1", inline=("files",))
     names = list(shown)
     place = names.index("filesurl")
-    assert names[place : place + 3] == ["filesurl", "filescount", "files"]
+    assert names[place : place + 3] == ["filesurl", "files", "filescount"]
+    shown = ask(shelf, "get", "/dirs/d1", inline=("files",), wire=RC2)
+    assert list(shown)[place : place + 3] == ["filesurl", "filescount", "files"]
     assert (shown["filesurl"], shown["filescount"]) == (f"{BASE}/dirs/d1/files", 2)
 
 

@@ -89,6 +89,62 @@ def test_another_default_changes_all_attributes_of_both() -> None:
     assert found[FILE][1] >= {"meta.defaultversionid", "name", "colour", "ancestorid"}
 
 
+BORROWER = "/dirs/d1/files/fx"
+BORROWED = f"{BORROWER}/versions"
+
+
+def borrowing() -> tuple[Registry, Watch]:
+    made, watch = watched()
+    ask(made, "put", f"{BORROWER}/meta", {"xref": FILE})
+    watch.new()
+    return made, watch
+
+
+@pytest.mark.covers("EV-06", "EV-11")
+def test_a_change_of_a_target_is_one_of_its_borrowers() -> None:
+    made, watch = borrowing()
+    ask(made, "patch", FILE, {"name": "new"})
+    names = ("updated", {"name", "epoch", "modifiedat"})
+    changed = {FILE: names, f"{VERSIONS}/v2": names, BORROWER: names, f"{BORROWED}/v2": names}
+    assert watch.new() == changed
+    ask(made, "post", VERSIONS, {"v3": {}})
+    found = watch.new()
+    assert found[f"{BORROWED}/v3"] == ("created", set())
+    assert found[BORROWER] == found[FILE]
+    assert found[BORROWER][1] >= {"versions", "versionscount", "meta.defaultversionid"}
+    ask(made, "delete", f"{VERSIONS}/v1")
+    found = watch.new()
+    assert found[f"{BORROWED}/v1"] == ("deleted", set())
+    assert found[BORROWER] == found[FILE]
+    ask(made, "delete", FILE)
+    found = watch.new()
+    assert found[f"{BORROWED}/v2"] == found[f"{BORROWED}/v3"] == ("deleted", set())
+    assert found[BORROWER][1] >= {"versions", "versionscount", "meta.epoch"}
+
+
+@pytest.mark.covers("EV-06", "EV-08")
+def test_what_a_borrower_shows_changes_with_its_xref() -> None:
+    made, watch = watched()
+    ask(made, "put", BORROWER, {"versionid": "own"})
+    watch.new()
+    ask(made, "put", f"{BORROWER}/meta", {"xref": FILE})
+    found = watch.new()
+    assert found.pop(BORROWER)[1] >= {"meta.xref", "versions", "versionscount"}
+    assert found == {
+        f"{BORROWED}/own": ("deleted", set()),
+        f"{BORROWED}/v1": ("created", set()),
+        f"{BORROWED}/v2": ("created", set()),
+    }
+    ask(made, "put", BORROWER, {"versionid": "v2", "name": "own", "meta": {}})
+    found = watch.new()
+    assert found[f"{BORROWED}/v1"] == ("deleted", set())
+    assert found[f"{BORROWED}/v2"][0] == "updated"
+    assert found[BORROWER][1] >= {"meta.xref", "versions", "versionscount"}
+    with made.store.read() as tx:
+        last = [change for change in tx.journal(0, 1000) if change.xid.startswith(BORROWER)][-3:]
+    assert len({change.correlation for change in last}) == 1
+
+
 @pytest.mark.covers("EV-07", "EV-06")
 def test_all_that_is_deleted_is_told() -> None:
     made, watch = watched()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,13 @@ def test_the_official_samples_are_imported_without_loss(name: str, reference: Pa
     assert without_times(ask(second, "get", "/export")) == without_times(exported)
 
 
+def readable(version: dict[str, Any]) -> dict[str, Any]:
+    """A schema version with its text: given without a content type, it is no JSON (DO-04, KD-4)."""
+    if "schemabase64" in version:
+        return version | {"schema": base64.b64decode(version["schemabase64"]).decode()}
+    return version
+
+
 def assert_kept(group: dict[str, Any], stored: dict[str, Any]) -> None:
     """Every member of a group, of its messages and of the versions of its schemas is there."""
     for name, value in group.items():
@@ -129,7 +137,7 @@ def assert_kept(group: dict[str, Any], stored: dict[str, Any]) -> None:
         elif name == "schemas":
             for id_, schema in value.items():
                 for version, given in schema["versions"].items():
-                    kept = stored["schemas"][id_]["versions"][version]
+                    kept = readable(stored["schemas"][id_]["versions"][version])
                     assert kept | given == kept
         else:
             assert stored[name] == value

@@ -118,15 +118,19 @@ def test_contenttype_is_set_with_the_document() -> None:
 
 @pytest.mark.covers("DO-10", "DO-04")
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.specversion)
-def test_a_text_is_stored_bare_and_comes_back_as_a_text(wire: Wire) -> None:
-    made = documents(typemap={"application/xml": "string"})
-    ask(made, "put", DETAILS, {"file": "some text"}, wire=wire)
-    assert (stored(made), contenttype(made)) == (b"some text", "text/plain")
+def test_a_text_is_stored_bare_and_has_the_type_of_the_request(wire: Wire) -> None:
+    made = documents()
     ask(made, "put", DETAILS, {"file": "<xs/>", "format": "XSD/1.0"}, wire=wire)
-    assert (stored(made), contenttype(made)) == (b"<xs/>", "application/xml")
-    ask(made, "put", DETAILS, {"file": "x", "format": "Protobuf/3"}, wire=wire)
-    assert contenttype(made) == "text/plain"
-    assert ask(made, "get", DETAILS, inline=("file",))["file"] == "x"
+    assert (stored(made), contenttype(made)) == (b"<xs/>", "application/json")
+    assert ask(made, "get", DETAILS, inline=("file",))["filebase64"] == "PHhzLz4="
+    ask(made, "put", DETAILS, {"file": '{"a": 1}'}, wire=wire)
+    assert ask(made, "get", DETAILS, inline=("file",))["file"] == {"a": 1}
+    ask(made, "post", FILE, {"versionid": "v2", "file": "text"}, wire=wire)
+    assert contenttype(made) == "application/json"
+    ask(made, "put", DETAILS, {"file": "text", "contenttype": "text/plain"}, wire=wire)
+    assert ask(made, "get", DETAILS, inline=("file",))["file"] == "text"
+    ask(made, "patch", DETAILS, {"file": "other"}, wire=wire)
+    assert (stored(made), contenttype(made)) == (b"other", "text/plain")
 
 
 @pytest.mark.covers("DO-11")

@@ -305,13 +305,11 @@ def test_what_collections_shows_can_be_posted_elsewhere(path: str) -> None:
 @pytest.mark.covers("GN-13")
 def test_unknown_types_in_paths() -> None:
     made = filled()
-    error = refused(made, "put", "/foos/f1", {})
-    assert (error.name, error.arguments) == ("unknown_group_type", {"name": "foos"})
-    error = refused(made, "put", "/dirs/d1/foos/f1", {})
-    assert error.name == "unknown_resource_type"
-    assert error.arguments == {"name": "foos", "group": "dirs"}
-    assert refused(made, "delete", "/foos/f1").name == "not_found"
-    assert refused(made, "delete", "/dirs/d1/foos/f1").name == "not_found"
+    for action in ("put", "patch", "post", "delete"):
+        error = refused(made, action, "/foos/f1", {})
+        assert (error.name, error.subject) == ("not_found", "/foos")
+        error = refused(made, action, "/dirs/d1/foos/f1", {})
+        assert (error.name, error.subject) == ("not_found", "/dirs/d1/foos")
 
 
 @pytest.mark.covers("CO-06", "RG-04")
@@ -375,7 +373,10 @@ def test_the_root_takes_model_and_entities_at_once() -> None:
 @pytest.mark.covers("RG-08")
 @pytest.mark.parametrize(
     ("path", "body"),
-    [("/modelsource", {}), ("/capabilities", {})],
+    [
+        ("/modelsource", {}),
+        ("/capabilities", {"available": {"capabilities": {"mutable": True}}}),
+    ],
 )
 def test_settings_are_part_of_the_registry(path: str, body: dict[str, Any]) -> None:
     made = registry()

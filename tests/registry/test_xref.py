@@ -156,6 +156,44 @@ def test_ids_and_an_epoch_may_come_with_an_xref_and_old_versions_go() -> None:
     assert sorted(ask(made, "get", f"{other}/versions")) == ["v1", "v2"]
 
 
+OTHER = "/dirs/d1/files/f2"
+
+
+@pytest.mark.covers("XR-05", "CA-04")
+@pytest.mark.parametrize("action", ["put", "patch"])
+@pytest.mark.parametrize(
+    ("path", "body", "subject"),
+    [
+        pytest.param(f"{FILE}/meta", {"xref": OTHER, "fileid": "x"}, f"{FILE}/meta", id="meta"),
+        pytest.param(
+            FILE, {"meta": {"xref": OTHER, "fileid": "x"}}, f"{FILE}/meta", id="nested meta"
+        ),
+        pytest.param(FILE, {"fileid": "x", "meta": {"xref": OTHER}}, FILE, id="resource"),
+        pytest.param(
+            "/dirs/d1",
+            {"files": {"f1": {"meta": {"xref": OTHER, "fileid": "x"}}}},
+            f"{FILE}/meta",
+            id="in a group",
+        ),
+    ],
+)
+def test_an_xref_beside_another_id_deletes_nothing(
+    action: str, path: str, body: Any, subject: str
+) -> None:
+    made = linked()
+    before = shown(made, FILE)
+    error = refused(made, action, path, body)
+    assert (error.name, error.subject) == ("mismatched_id", subject)
+    assert shown(made, FILE) == before
+
+
+def test_an_xref_takes_another_id_where_ids_are_ignored() -> None:
+    made = linked()
+    body = {"xref": SOURCE, "fileid": "other"}
+    ask(made, "put", "/dirs/d1/files/f2/meta", body, ignore=("id",))
+    assert ask(made, "get", "/dirs/d1/files/f2/meta")["fileid"] == "f2"
+
+
 @pytest.mark.covers("XR-06")
 @pytest.mark.parametrize(
     ("action", "path", "body", "name"),

@@ -112,7 +112,7 @@ def test_without_a_format_nothing_is_checked(format_: str | None) -> None:
         ("Avro/1.11", "violated"),
         ("XSD/1.0", "violated"),
         ("JSONStructure/draft-02", "violated"),
-        ("Protobuf/3", "validated"),
+        ("Protobuf/3", "violated"),
         ("Oops/1", "unknown"),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_violation_counts_whatever_else_could_not_be_checked() -> None:
 def test_an_empty_document_is_not_compared() -> None:
     verdict = compared("backward", checked("", "Protobuf/3"), text())
     assert verdict.reason == (
-        "Version 1 cannot be compared. Its document does not say which part of it a payload is."
+        "Version 1 cannot be compared. The document is empty, which is not valid Protobuf/3."
     )
 
 

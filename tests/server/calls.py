@@ -66,7 +66,7 @@ class Calls:
         scheme: str = "http",
         leaves: bool = False,
     ) -> Response:
-        """One request; ``leaves``: its client goes away as soon as it is sent."""
+        """One request; ``leaves``: its client goes away as soon as the reply begins."""
         return asyncio.run(self._call(method, target, body, headers or {}, scheme, leaves))
 
     async def _call(
@@ -95,17 +95,18 @@ class Calls:
             ],
         }
         sent: list[Any] = []
+        began = asyncio.Event()
 
         async def receive() -> dict[str, Any]:
             if not pieces:
-                if leaves:
-                    return {"type": "http.disconnect"}
-                await asyncio.Event().wait()
+                await (began if leaves else asyncio.Event()).wait()
+                return {"type": "http.disconnect"}
             piece = pieces.pop(0)
             return {"type": "http.request", "body": piece, "more_body": bool(pieces)}
 
         async def send(message: Any) -> None:
             sent.append(message)
+            began.set()
 
         await self.app(scope, receive, send)
         start, *bodies = sent

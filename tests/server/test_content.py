@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from heraldry.registry.limits import Limits
 from heraldry.server.content import read_json
 from heraldry.server.incoming import Incoming
 from heraldry.server.settings import ServerSettings
+from heraldry.server.work import is_small
 from tests.server.calls import Calls
 
 SMALL = ServerSettings(wire=RC4, limits=Limits(body=10_000, nesting=20, values=100))
@@ -176,3 +178,61 @@ def test_a_long_text_takes_no_more_memory_than_itself(text: bytes) -> None:
         assert tracemalloc.get_traced_memory()[1] < 2 * len(body)
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"[" + b"[1]," * 60 + b"1]", id="containers"),
+        pytest.param(b'{"x": ' + b'[{"a":' * 9 + b"1" + b"}]" * 9 + b"}", id="nested"),
+    ],
+)
+def test_each_value_counts_wherever_it_is(body: bytes) -> None:
+    few = Calls(ServerSettings(wire=RC4, limits=Limits(values=18)))
+    assert "more than 18 values" in few("PUT", "/dirs/d1", body).json["title"]
+
+
+def test_what_would_take_too_much_memory_is_refused() -> None:
+    tight = Calls(ServerSettings(wire=RC4, limits=Limits(body=1_000_000, bodies=1_000_000)))
+    refused = tight("PUT", "/dirs/d1", b'{"x": [' + b'{"a":1},' * 10_000 + b"1]}")
+    assert (refused.status, refused.error) == (413, "urn:heraldry:error:request_too_large")
+    assert "1000000 bytes of memory" in refused.json["detail"]
+
+
+def test_many_values_in_a_packed_body_take_no_memory() -> None:
+    calls = Calls(ServerSettings(wire=RC4, limits=Limits(values=1000)))
+    packed = gzip.compress(b"[" + b'"",' * 5_000_000 + b"1]")
+    tracemalloc.start()
+    try:
+        refused = calls("PUT", "/dirs/d1", packed, {"Content-Encoding": "gzip"})
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "more than 1000 values" in refused.json["title"]
+    assert peak < 3 * 15_000_000
+
+
+@pytest.mark.parametrize(
+    ("target", "small"),
+    [
+        ("/", True),
+        ("/dirs/d1", True),
+        ("/dirs/d1?foo=inline", True),
+        ("/dirs/d1?inline=false", True),
+        ("/?%FF=1", True),
+        ("/dirs", False),
+        ("/?inline=*", False),
+        ("/?%69nline=*", False),
+        ("/?%66ilter=dirs.name%3Dx", False),
+        ("/dirs/d1?col%6cections", False),
+        ("/?d%6Fc", False),
+    ],
+)
+def test_flags_are_decoded_before_they_decide_where_a_request_runs(
+    target: str, small: bool
+) -> None:
+    path, _, query = target.partition("?")
+    assert (
+        is_small(replace(INCOMING, path=path, raw_path=path.encode(), query=query.encode()))
+        is small
+    )

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from heraldry.errors import UsageError
 from heraldry.server.running import listen
+from tests.conftest import ROOT
 from tests.server.calls import MODEL
+
+CONFIG = ROOT / "tests/live/schemathesis.toml"
 
 PROGRAM = """
 import json, sys
 from heraldry.registry.limits import Limits
 from heraldry.registry.registry import Registry
 from heraldry.server.app import create_app
-from heraldry.server.connection import BoundedConnection
 from heraldry.server.running import address, end_on_sigterm, listen, run
 
 end_on_sigterm()
-BoundedConnection.patience = float(sys.argv[3])
 registry = Registry.open("sqlite::memory:", model=json.loads(sys.argv[1]))
 try:
     with listen("127.0.0.1", 0) as listening:
         print("at", address(listening), file=sys.stderr, flush=True)
-        run(create_app(registry), listening, limits=Limits(header_size=int(sys.argv[2])))
+        limits = Limits(
+            header_size=int(sys.argv[2]),
+            patience=float(sys.argv[3]),
+            connections=int(sys.argv[4]),
+        )
+        app = create_app(registry)
+        run(app, listening, limits=limits, counts=app.connections)
 except KeyboardInterrupt:
     pass
 finally:
@@ -43,11 +51,19 @@ finally:
 
 @contextmanager
 def running(
-    header_size: int = 1000, patience: float = 30
+    header_size: int = 1000, patience: float = 30, connections: int = 1000
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A server of its own, and its port."""
     program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, json.dumps(MODEL), str(header_size), str(patience)],
+        [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            json.dumps(MODEL),
+            str(header_size),
+            str(patience),
+            str(connections),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -167,6 +183,89 @@ def test_who_sends_nothing_is_let_go(text: bytes) -> None:
         assert program.stderr.read() == ""
 
 
+def sending(connection: socket.socket, piece: bytes, seconds: float) -> int:
+    """How often a piece could be sent, ten times a second, before the other side ended it."""
+    end = time.monotonic() + seconds
+    sent = 0
+    with suppress(BrokenPipeError, ConnectionResetError):
+        while time.monotonic() < end:
+            connection.sendall(piece)
+            sent += 1
+            time.sleep(0.1)
+    return sent
+
+
+LAST = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+PUT = b"PUT /dirs/d/files/f HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+DRIPPING = [
+    pytest.param(b"GET / HTTP/1.1\r\nx-long: ", b"x", id="headers"),
+    pytest.param(CHUNKED % b"PUT", b"1\r\n \r\n", id="body"),
+    pytest.param(b"GET / HTTP/1.1\r\nContent-Length: 90000\r\n\r\n", b"x", id="body-of-a-read"),
+]
+
+
+@pytest.mark.parametrize(("first", "piece"), DRIPPING)
+def test_who_sends_next_to_nothing_is_let_go(first: bytes, piece: bytes) -> None:
+    with (
+        running(patience=0.5) as (_, port),
+        socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
+    ):
+        connection.sendall(first)
+        assert sending(connection, piece, 8) < 60
+
+
+def test_who_takes_next_to_nothing_is_let_go() -> None:
+    with running(patience=0.5) as (_, port):
+        exchange(port, PUT % 9_000_000 + b"x" * 9_000_000)
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(b"GET /dirs/d/files/f HTTP/1.1\r\nHost: a\r\n\r\n")
+            with suppress(ConnectionResetError):
+                for _ in range(50):
+                    connection.recv(1)
+                    time.sleep(0.1)
+            assert received(connection) < 8_900_000
+
+
+def test_a_body_that_keeps_its_pace_is_taken() -> None:
+    with (
+        running(patience=0.5) as (_, port),
+        socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
+    ):
+        connection.sendall(PUT % 20_000)
+        for _ in range(20):
+            connection.sendall(b"x" * 1000)
+            time.sleep(0.1)
+        assert connection.recv(100).startswith(b"HTTP/1.1 201 ")
+
+
+def test_the_longest_wait_ends_where_too_many_are_connected() -> None:
+    with ExitStack() as stack:
+        _, port = stack.enter_context(running(connections=20))
+        hostile = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            for _ in range(40)
+        ]
+        for one in hostile:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                one.sendall(b"GET / HTTP/1.1\r\nx: ")
+        for _ in range(20):
+            assert exchange(port, LAST % b"/").startswith(b"HTTP/1.1 200 ")
+        assert received(hostile[0]) == 0
+        counted = re.search(rb"_ended_total (\d+)", exchange(port, LAST % b"/metrics"))
+        assert counted is not None
+        assert int(counted[1]) >= 20
+
+
+def test_what_is_not_http_does_not_fill_the_log() -> None:
+    with running() as (program, port):
+        for _ in range(50):
+            exchange(port, b"\x16\x03\x01 hello\r\n\r\n")
+        assert b"heraldry_invalid_http_total 50\n" in exchange(port, LAST % b"/metrics")
+        program.terminate()
+        assert program.stderr is not None
+        assert len(program.stderr.read().splitlines()) == 1
+
+
 def test_who_takes_nothing_is_let_go() -> None:
     one = b"GET /dirs/d/files/f HTTP/1.1\r\nHost: a\r\n\r\n"
     put = (
@@ -232,7 +331,7 @@ class Early(config):
 uvicorn.Config = Early
 """
     done = subprocess.run(
-        [sys.executable, "-c", early + PROGRAM, json.dumps(MODEL), "1000", "30"],
+        [sys.executable, "-c", early + PROGRAM, json.dumps(MODEL), "1000", "30", "1000"],
         capture_output=True,
         text=True,
         timeout=20,
@@ -255,7 +354,7 @@ def test_openapi_promises_what_the_server_keeps(tmp_path: Path) -> None:
     with running(64 * 1024) as (_, number):
         done = subprocess.run(
             [
-                *(Path(sys.executable).with_name("schemathesis"), "run"),
+                *(Path(sys.executable).with_name("schemathesis"), "--config-file", CONFIG, "run"),
                 f"http://127.0.0.1:{number}/openapi.json",
                 *("--max-examples", "2", "--phases", "fuzzing", "--seed", "1"),
                 *("--checks", "all", "--exclude-checks", "positive_data_acceptance"),

@@ -6,7 +6,7 @@ Everything is made as text, because most flaws (numbers, escapes, duplicate keys
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -86,9 +86,8 @@ KINDS_OF_DATA = ("application/json", "application/json; charset=utf-8", "text/pl
 KINDS_OF_DATA += ("application/vnd.shop+json", "Application/JSON", "application/xml")
 
 
-def as_text(value: Any) -> str:
-    """The JSON text of a Python value."""
-    return json.dumps(value, ensure_ascii=False)
+as_text: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False).encode
+"""The JSON text of a Python value."""
 
 
 def values(shape: str) -> st.SearchStrategy[str]:

@@ -18,6 +18,7 @@ from heraldry.messages.protocol_table import decode_all, module, normalize, with
 from heraldry.messages.protocols import http
 from heraldry.messages.protocols.http import HttpMessage
 from heraldry.messages.protocols.kafka import KafkaRecord
+from tests.effort import effort, thorough
 from tests.messages.envelopes.events import EVENT, events
 
 PROTOCOLS = ("HTTP", "AMQP/1.0", "MQTT/5.0", "KAFKA", "NATS")
@@ -38,9 +39,10 @@ def read(event: Message, name: str) -> Message:
     return replace(event, attributes=attributes, payload=payload, content_type=kind)
 
 
+@thorough
 @every_format
 @given(data=st.data())
-@settings(max_examples=2000)
+@settings(max_examples=effort(300, soak=2000))
 def test_read_inverts_write(name: str, data: st.DataObject) -> None:
     event = data.draw(drawn(name))
     seen = read(event, name)
@@ -54,10 +56,11 @@ def test_read_inverts_write(name: str, data: st.DataObject) -> None:
     assert types == [type(value) for value in again.attributes.values()]
 
 
+@thorough
 @every_format
 @bindings
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=effort(50, soak=500))
 def test_a_format_is_kept_on_every_protocol(protocol: str, name: str, data: st.DataObject) -> None:
     found = module(protocol)
     assert found is not None

@@ -20,6 +20,7 @@ from heraldry.messages.protocol_table import (
     supported,
 )
 from heraldry.messages.values import canonical_text
+from tests.effort import effort, thorough
 from tests.messages.wires import MODES, PROTOCOLS, events, messages, raws
 
 EVERY = [
@@ -40,9 +41,10 @@ def spoken(protocol: str) -> ProtocolModule:
     return found
 
 
+@thorough
 @pytest.mark.parametrize(("protocol", "mode"), EVERY)
 @given(data=st.data())
-@settings(max_examples=2000)
+@settings(max_examples=effort(300, soak=2000))
 def test_decode_inverts_encode(protocol: str, mode: str, data: st.DataObject) -> None:
     found, message = spoken(protocol), data.draw(messages(protocol, mode))
     assert found.decode(found.encode(message)) == message

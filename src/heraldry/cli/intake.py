@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from heraldry.model.endpoint import Endpoint
 
 _TOLD_SECONDS = 10.0
+_ADVICE = "ask for a token (--token-env), or listen at 127.0.0.1"
 
 
 @click.command(
@@ -45,6 +47,8 @@ _TOLD_SECONDS = 10.0
 @option("source-option")
 @option("host")
 @option("port")
+@option("allow-host")
+@option("allow-origin", help="Let web pages of this origin send; * is any; repeatable.")
 @click.option(
     "--max-body",
     default=16 * 1024 * 1024,
@@ -53,6 +57,8 @@ _TOLD_SECONDS = 10.0
     metavar="BYTES",
     help="The largest body that is taken.",
 )
+@option("access-log", is_flag=False, flag_value="-")
+@option("limit")
 @click.option(
     "--token-env",
     metavar="NAME",
@@ -108,21 +114,40 @@ def _listen(
     max_body: int,
     token_env: str | None,
     keep_invalid: bool,
+    allow_host: tuple[str, ...],
+    allow_origin: tuple[str, ...],
+    access_log: str | None,
+    limit: tuple[str, ...],
 ) -> None:
     """Take what is posted."""
+    from heraldry.cli import reachable
+    from heraldry.cli.serving import read_limits
     from heraldry.messages.intake_connection import intake_name
     from heraldry.messages.rawlog_writer import RawLogWriter
+    from heraldry.server.access_log import logged
     from heraldry.server.intake import IntakeApp, IntakeSettings
     from heraldry.server.running import address, end_on_sigterm, listen, run
 
     end_on_sigterm()
+    reachable.check_origins(allow_origin)
+    hosts = reachable.checked_hosts(allow_host)
+    limits = read_limits(limit)
     settings = IntakeSettings(
-        path=door.path, max_body=max_body, token=_token(token_env), keep_invalid=keep_invalid
+        path=door.path,
+        max_body=max_body,
+        token=_token(token_env),
+        keep_invalid=keep_invalid,
+        origins=allow_origin,
     )
     name = None if endpoint is None else intake_name(endpoint)
     with RawLogWriter(folder, source=name) as log, listen(door.host, door.port) as listening:
+        settings = replace(settings, hosts=reachable.reached_by(listening, hosts, *door.names))
+        if settings.token is None:
+            reachable.warn_open(listening, "send messages", _ADVICE)
         _tell(output, address(listening) + door.path, log)
-        run(IntakeApp(log, settings), listening)
+        app = IntakeApp(log, settings, limits)
+        with logged(app, access_log) as served:
+            run(served, listening, limits=limits, counts=app.connections)
 
 
 def _take(folder: str, endpoint: Endpoint, output: str) -> None:

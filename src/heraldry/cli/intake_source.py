@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from heraldry.model.endpoint import Endpoint
 
 _ENDPOINT = "endpoint:"
-_OF_HTTP = ("host", "port", "max_body", "token_env", "keep_invalid")
+_OF_HTTP = (
+    *("host", "port", "max_body", "token_env", "keep_invalid"),
+    *("allow_host", "allow_origin"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,8 @@ class Door:
     host: str
     port: int
     path: str = ""
+    names: tuple[str, ...] = ()
+    """The hosts that senders know it by."""
 
 
 def open_endpoint(source: str, catalog: Sequence[str], options: Sequence[str]) -> Endpoint:
@@ -75,7 +80,7 @@ def door_of(endpoint: Endpoint | None, host: str, port: int) -> Door:
     from heraldry.messages.transports.transport import Connection
 
     if endpoint is None or not endpoint.addresses:
-        return Door(host=host, port=port)
+        return Door(host=host, port=port, names=(host,))
     own = addresses(Connection(endpoint=endpoint, usage="consumer"), PORTS)[0]
     has_port = _given("port") is not ParameterSource.DEFAULT
     if own.tls and not has_port:
@@ -84,7 +89,12 @@ def door_of(endpoint: Endpoint | None, host: str, port: int) -> Door:
     has_host = _given("host") is not ParameterSource.DEFAULT
     # The name of what is reached by a proxy is that of the proxy's machine.
     at = host if has_host or own.tls else own.host
-    return Door(host=at, port=port if has_port else own.port, path=split_address(own)[0])
+    return Door(
+        host=at,
+        port=port if has_port else own.port,
+        path=split_address(own)[0],
+        names=(at, own.host),
+    )
 
 
 def _given(name: str) -> ParameterSource | None:

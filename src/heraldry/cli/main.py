@@ -79,9 +79,10 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             ctx.exit(BROKEN_PIPE)
         except OSError as error:
+            _drop_output()
             failed = _failed(error)
             _show(ctx, failed)
             ctx.exit(failed.exit_code)
@@ -117,6 +118,14 @@ def _failed(error: OSError) -> UsageError:
     if isinstance(error, FileNotFoundError) and not error.strerror:
         return UsageError(os.strerror(errno.ENOENT), str(error))
     return UsageError(error.strerror or str(error), str(error.filename or ""))
+
+
+def _drop_output() -> None:
+    """What cannot be written is dropped, else the interpreter tries again while it shuts down."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show(ctx: click.Context, error: HeraldryError) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 
 import click
 
@@ -10,8 +11,8 @@ from heraldry.cli.output import progress, write_json
 from heraldry.cli.settings import example, option
 from heraldry.errors import UsageError
 
-_ORIGIN = re.compile(r"\*|https?://[A-Za-z0-9._\-\[\]:]+")
 _BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
+_ADVICE = "listen at 127.0.0.1, or have a proxy before it that decides who comes in"
 
 
 @click.command(
@@ -28,8 +29,9 @@ _BASE = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(/[A-Za-z0-9._~%/\-]*)?")
 @option("base-url")
 @option("allow-include")
 @option("allow-origin")
-@option("write-entities")
-@option("write-seconds")
+@option("allow-host")
+@option("access-log", is_flag=False, flag_value="-")
+@option("limit")
 @option("import")
 @option("format")
 def command(
@@ -42,8 +44,9 @@ def command(
     base_url: str | None,
     allow_include: tuple[str, ...],
     allow_origin: tuple[str, ...],
-    write_entities: int,
-    write_seconds: float,
+    allow_host: tuple[str, ...],
+    access_log: str | None,
+    limit: tuple[str, ...],
     imports: tuple[str, ...],
     output: str,
 ) -> None:
@@ -53,18 +56,21 @@ def command(
     imported is added by the rules of a POST: it replaces what has the same ids and deletes
     nothing. When clients can connect, the address is written to standard output.
     """
+    from heraldry.cli import reachable
     from heraldry.cli.serve_registry import Opening, import_all, open_registry
+    from heraldry.cli.serving import read_limits
     from heraldry.dialects.xreg_1_0.wire import WIRES
-    from heraldry.registry.limits import Limits
+    from heraldry.server.access_log import logged
     from heraldry.server.app import create_app
     from heraldry.server.running import address, end_on_sigterm, listen, run
     from heraldry.server.settings import ServerSettings
 
     end_on_sigterm()
     base = _checked_base(base_url or "")
-    _check_origins(allow_origin)
+    reachable.check_origins(allow_origin)
+    hosts = reachable.checked_hosts(allow_host)
+    limits = read_limits(limit)
     wire = next(one for one in WIRES if one.specversion == specversion)
-    limits = Limits(write_entities=write_entities, write_seconds=write_seconds)
     opening = Opening(
         database=db,
         id=registry_id,
@@ -77,15 +83,24 @@ def command(
     try:
         for note in (*opened.notes, *import_all(opened.registry, imports)):
             progress(note)
-        settings = ServerSettings(base_url=base, wire=wire, origins=allow_origin, limits=limits)
-        app = create_app(opened.registry, settings)
-        with listen(host, port) as listening:
+        with ExitStack() as stack:
+            listening = stack.enter_context(listen(host, port))
+            settings = ServerSettings(
+                base_url=base,
+                wire=wire,
+                origins=allow_origin,
+                hosts=reachable.reached_by(listening, hosts, host),
+                limits=limits,
+            )
+            app = create_app(opened.registry, settings)
+            served = stack.enter_context(logged(app, access_log))
+            reachable.warn_open(listening, "read and change everything", _ADVICE)
             url = base or address(listening)
             if output == "json":
                 write_json({"url": url, "registryid": opened.id, "db": opened.database})
             else:
                 click.echo(f"registry {opened.id} at {url}/")
-            run(app, listening)
+            run(served, listening, limits=limits, counts=app.connections)
     finally:
         opened.store.close()
 
@@ -95,11 +110,3 @@ def _checked_base(url: str) -> str:
     if url and not _BASE.fullmatch(url):
         raise UsageError(f"--base-url {url!r} is no address", "write it as https://HOST/PATH")
     return url.rstrip("/")
-
-
-def _check_origins(origins: tuple[str, ...]) -> None:
-    """What is no origin would never be one of a page."""
-    for origin in origins:
-        if not _ORIGIN.fullmatch(origin):
-            reason = f"--allow-origin {origin!r} is no origin"
-            raise UsageError(reason, "write it as https://HOST or https://HOST:PORT, or as *")

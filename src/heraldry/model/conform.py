@@ -54,7 +54,8 @@ def conform(
 ) -> dict[str, Any]:
     """The stored attributes of one entity in normal form, or the error that they are.
 
-    ``values`` are complete (already merged); null is absent (A-03). Defaults are set, timestamps
+    ``values`` are complete (already merged); null is absent (A-03), but not under a name that
+    the type has under no condition (A-12). Defaults are set, timestamps
     are in UTC, the order is kept. Names in ``computed`` are neither required nor get defaults.
     Internal names (``#...``) are not legal here: they must be kept apart.
     """
@@ -147,6 +148,14 @@ class _Switch:
             yield from switch.choose(values)
 
 
+def _possible(attributes: Attributes) -> Iterator[str]:
+    """The names that attributes have, and those that any of their values may bring along."""
+    yield from attributes
+    for attribute in attributes.values():
+        for siblings in attribute.ifvalues.values():
+            yield from _possible(siblings)
+
+
 def switches_of(attributes: Attributes) -> tuple[_Switch, ...]:
     """Those attributes of a map whose values bring others along."""
     return tuple(_Switch(found) for found in attributes.values() if found.ifvalues)
@@ -157,7 +166,7 @@ class _Form:
 
     __slots__ = (
         *("attributes", "checks", "choices", "computed", "defaults", "extended", "guarded"),
-        *("readonly", "required", "star", "star_scalar", "switches", "top"),
+        *("possible", "readonly", "required", "star", "star_scalar", "switches", "top"),
     )
 
     def __init__(
@@ -176,6 +185,7 @@ class _Form:
         self.top = top
         self.checks = {name: value_check(found, _nested) for name, found in named.items()}
         self.star = None if star is None else value_check(star, _nested)
+        self.possible = frozenset(_possible(attributes))
         self.star_scalar = star is not None and star.type in SCALARS
         set_here = [found for name, found in named.items() if name not in computed]
         self.required = frozenset(found.name for found in set_here if found.required)
@@ -230,6 +240,8 @@ class _Form:
         try:
             for name, value in values.items():
                 if value is None:
+                    if not self._may_have(name):
+                        others.append(name)
                     continue
                 check = checks.get(name)
                 if check is None:
@@ -249,6 +261,9 @@ class _Form:
         if others:
             raise Fault("unknown_attribute", names=sorted(others))
         return normal
+
+    def _may_have(self, name: str) -> bool:
+        return self.star is not None or name in self.possible
 
     def _check_others(
         self, names: list[str], values: Mapping[str, Any], model: Model, normal: dict[str, Any]

@@ -143,14 +143,12 @@ def _read_versions(aspects: Aspects, singular: str, *, hasdocument: bool) -> dic
 
 
 def _read_versionmode(aspects: Aspects) -> dict[str, Any]:
-    """MD-45; all modes but ``manual`` know one root only (KD-5)."""
+    """MD-45; all modes but ``manual`` have one root, whatever the source says (KD-5)."""
     mode = aspects.text("versionmode").lower() or "manual"
     if mode not in VERSION_MODES:
         known = ", ".join(VERSION_MODES)
         raise fault(f"{aspects.path} has the unknown versionmode {mode!r}: use one of {known}")
-    single = aspects.flag("singleversionroot", default=mode != "manual")
-    if mode != "manual" and not single:
-        raise fault(f"{aspects.path} must have singleversionroot true for versionmode {mode}")
+    single = aspects.flag("singleversionroot", default=False) or mode != "manual"
     return {"versionmode": mode, "singleversionroot": single}
 
 

@@ -186,9 +186,9 @@ def document_attributes(singular: str) -> dict[str, Attribute]:
     """
     return _table(
         _named(f"{singular}url", "url"),
+        _named(f"{singular}proxyurl", "url"),
         _named(singular, "any"),
         _named(f"{singular}base64", "string"),
-        _named(f"{singular}proxyurl", "url"),
     )
 
 

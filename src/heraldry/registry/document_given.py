@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from heraldry.errors import RegistryError
 from heraldry.model.conform import read_text
-from heraldry.model.typemap import kind_of
 
 if TYPE_CHECKING:
     from heraldry.model.metamodel import Attribute, Attributes
     from heraldry.registry.draft import VersionDraft
     from heraldry.registry.entity_names import Names, ResourceNames
     from heraldry.registry.request import Document
-
-_TEXT_TYPES = {
-    "protobuf": "application/protobuf",
-    "xmlschema": "application/xml",
-    "xsd": "application/xml",
-}
-"""Media types of formats whose documents are texts but no JSON (KD-4)."""
 
 
 def take_document(
@@ -51,12 +43,12 @@ def take_document(
     if name == singular and value is not None:
         version.content = _bytes(value)
         version.empty = value == ""
-        _set_contenttype(names, given, version, value, patch=patch)
+        _set_contenttype(given, version, patch=patch)
     elif name == f"{singular}base64" and value is not None:
         version.content = _decoded(value, name, version.xid)
         version.empty = value == ""
         if patch:
-            _set_contenttype(names, given, version, b"", patch=True)
+            _set_contenttype(given, version, patch=True)
     else:
         version.content, version.empty = b"", False
     given.pop(singular, None)
@@ -80,23 +72,10 @@ def _decoded(value: Any, name: str, subject: str) -> bytes:
         raise RegistryError("invalid_attribute", subject, arguments) from None
 
 
-def _set_contenttype(
-    names: ResourceNames,
-    given: dict[str, Any],
-    version: VersionDraft,
-    value: Any,
-    *,
-    patch: bool,
-) -> None:
-    if "contenttype" in given or (patch and version.values.get("contenttype")):
-        return
-    if not isinstance(value, str):
+def _set_contenttype(given: dict[str, Any], version: VersionDraft, *, patch: bool) -> None:
+    """That of the request, where it names none and a patch finds none (DO-10)."""
+    if "contenttype" not in given and not (patch and version.values.get("contenttype")):
         given["contenttype"] = "application/json"
-        return
-    format = str(given.get("format") or version.values.get("format") or "")  # noqa: A001
-    fitting = _TEXT_TYPES.get(format.partition("/")[0].lower(), "")
-    fits = fitting and kind_of(names.type.typemap, fitting) == "string"
-    given["contenttype"] = fitting if fits else "text/plain"
 
 
 def document_body(names: ResourceNames, document: Document, subject: str) -> dict[str, Any]:

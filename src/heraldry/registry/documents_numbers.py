@@ -35,7 +35,7 @@ def check_numbers(format: str, content: bytes) -> FormatVerdict:  # noqa: A002
     if not told:
         return FormatVerdict(format=format, outcome="validated")
     return FormatVerdict(
-        format=format,
+        format=NUMBERS,
         outcome="violated",
         reason=told,
         error="format_violation",

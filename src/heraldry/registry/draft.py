@@ -60,6 +60,8 @@ class ResourceDraft:
     """With internal names (``#``), ``xref``, ``defaultversionid``."""
     versions: dict[str, VersionDraft] = field(default_factory=dict)
     removed: list[VersionDraft] = field(default_factory=list)
+    borrowed: dict[str, Row] = field(default_factory=dict)
+    """The versions that it showed of its target before this request ended that, by id."""
     meta_touched: bool = False
 
     @property

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from heraldry.errors import RegistryError
 from heraldry.model.dotpath import ANY, EACH, Step, parse_path
+from heraldry.registry.request import Place, Target
 
 if TYPE_CHECKING:
     from heraldry.model.metamodel import GroupType, Model, ResourceType
@@ -39,36 +40,34 @@ ALL: Final = Inlining(everything=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inlineable:
-    """What can be inlined in a kind of entity (FL-51), and what else it has."""
+    """What can be inlined in a kind of entity (FL-51)."""
 
     parts: Mapping[str, Inlineable | None] = field(default_factory=dict)
     """By name; ``None``: a part that has no parts."""
-    others: Collection[str] = ()
 
 
 def in_registry(model: Model) -> Inlineable:
     """In the registry itself."""
     groups = {name: in_group(one) for name, one in model.groups.items()}
-    return Inlineable(parts={**dict.fromkeys(SETTINGS), **groups}, others=model.attributes)
+    return Inlineable(parts={**dict.fromkeys(SETTINGS), **groups})
 
 
 def in_group(type: GroupType) -> Inlineable:  # noqa: A002
     """In groups of a type."""
     parts = {name: in_resource(one) for name, one in type.resources.items()}
-    return Inlineable(parts=parts, others=type.attributes)
+    return Inlineable(parts=parts)
 
 
 def in_resource(type: ResourceType) -> Inlineable:  # noqa: A002
     """In resources of a type."""
     version = in_version(type)
     parts = {"meta": None, "versions": version, **version.parts}
-    return Inlineable(parts=parts, others={*type.attributes, *type.resourceattributes})
+    return Inlineable(parts=parts)
 
 
 def in_version(type: ResourceType) -> Inlineable:  # noqa: A002
     """In versions of a type of resource."""
-    document = {type.singular: None} if type.hasdocument else {}
-    return Inlineable(parts=document, others=type.attributes)
+    return Inlineable(parts={type.singular: None} if type.hasdocument else {})
 
 
 def read_inline(
@@ -111,16 +110,23 @@ def _read(session: Session, text: str) -> tuple[Step, ...]:
 
 
 def _check(session: Session, text: str, path: Sequence[Step], start: Inlineable | None) -> None:
-    """Refuse paths that lead nowhere, and those that lead to what cannot be inlined (KD-28)."""
+    """Refuse well-formed paths that lead to nothing that can be inlined (KD-28)."""
     at = start
     for step in path:
         if at is not None and step == ANY:
             return
-        if at is None or (step not in at.parts and step in at.others):
-            raise RegistryError("inline_noninlineable", session.request.path, {"name": text})
-        if step not in at.parts:
-            raise _bad(session, text, f"there is no {step!r} to inline")
+        if at is None or step not in at.parts:
+            arguments = {"name": _named(session.request.target, text)}
+            raise RegistryError("inline_noninlineable", session.request.path, arguments)
         at = at.parts[str(step)]
+
+
+def _named(target: Target, text: str) -> str:
+    """A path as errors name it: below resources from the root, as the reference server does."""
+    if not target.resources:
+        return text
+    versions = ("versions",) if target.place in (Place.VERSIONS, Place.VERSION) else ()
+    return ".".join((target.groups, target.resources, *versions, text))
 
 
 def _bad(session: Session, text: str, detail: str) -> RegistryError:

@@ -40,8 +40,8 @@ def merged(
             continue
         if name[:1] == "#":
             raise _invalid(subject, name, "is not the name of an attribute")
-        if value is None:
-            values.pop(name, None)
+        if value is None and name in values:
+            del values[name]
         else:
             values[name] = value
     values["createdat"] = created_at(unit, given, old)

@@ -44,6 +44,19 @@ def write_meta(
     draft.meta_touched = True
 
 
+def check_compatibility_mode(draft: ResourceDraft) -> None:
+    """A compatibility that is none of those of the model is unknown for the document's format."""
+    mode, attribute = (
+        one.get("compatibility") for one in (draft.meta, draft.names.meta.attributes)
+    )
+    if not mode or not isinstance(mode, str) or attribute is None or not attribute.strict:
+        return
+    if attribute.enum and mode.lower() not in {str(one).lower() for one in attribute.enum}:
+        default = draft.versions[draft.meta["defaultversionid"]]
+        arguments = {"compat": mode, "format": str(default.values.get("format", ""))}
+        raise RegistryError("compatibility_unknown", draft.xid, arguments)
+
+
 def _imply_sticky(draft: ResourceDraft, given: dict[str, Any]) -> None:
     """PATCH of the id alone decides about sticky: a value pins, ``null`` lets go (ME-10)."""
     has_id, has_sticky = (name in given for name in _DEFAULT)

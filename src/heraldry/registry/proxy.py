@@ -6,20 +6,27 @@ it: only from addresses that whoever runs the registry allows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from heraldry.errors import RegistryError
+from heraldry.errors import IncompleteError, RegistryError
 
 Fetch = Callable[[str, str], bytes]
 """Gives the bytes at an address, asked for by an entity; ``bad_request`` says why not."""
 
 
 class Proxy:
-    """Fetches for one request, and knows whether it did: such a reply must not be kept."""
+    """Fetches for one request, and knows whether it did: such a reply must not be kept.
 
-    def __init__(self, fetch: Fetch | None, limit: int) -> None:
-        self._fetch = fetch
+    Where a request comes with what was ``fetched`` for it, nothing is waited for: what it still
+    needs is ``missing``.
+    """
+
+    def __init__(
+        self, fetch: Fetch | None, limit: int, fetched: Mapping[str, bytes | RegistryError] | None
+    ) -> None:
+        self._fetch, self._fetched = fetch, fetched
         self._left = limit
+        self._missing: dict[str, str] = {}
         self.used = False
 
     def document(self, address: str, subject: str) -> bytes:
@@ -32,7 +39,15 @@ class Proxy:
             told = "too many documents are kept elsewhere"
             raise RegistryError("bad_request", subject, {"error_detail": told})
         self._left -= 1
-        return self._fetch(address, subject)
+        if self._fetched is None:
+            return self._fetch(address, subject)
+        found = self._fetched.get(address)
+        if found is None:
+            self._missing[address] = subject
+            return b""
+        if isinstance(found, RegistryError):
+            raise found
+        return found
 
     def inlined(self, address: str, subject: str) -> bytes | None:
         """The document at an address, to be shown among attributes; None where it cannot be."""
@@ -40,3 +55,8 @@ class Proxy:
             return self.document(address, subject)
         except RegistryError:
             return None
+
+    def check(self) -> None:
+        """``IncompleteError`` where a reply lacks documents."""
+        if self._missing:
+            raise IncompleteError(tuple(self._missing.items()))

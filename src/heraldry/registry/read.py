@@ -79,17 +79,16 @@ def owner_of(session: Session, target: Target) -> Owner:
         return Owner(model=session.model, level=level)
     group = session.model.groups.get(target.groups)
     if group is None:
-        raise _unknown(target, f"There is no Group type {target.groups}.")
+        detail = f"There is no Group type {target.groups}."
+        raise RegistryError("not_found", f"/{target.groups}", detail=detail)
     if level == "group":
         return Owner(model=session.model, level=level, group=group)
     resource = group.resources.get(target.resources)
     if resource is None:
-        raise _unknown(target, f"There is no Resource type {target.resources}.")
+        subject = f"/{target.groups}/{target.group}/{target.resources}"
+        detail = f"There is no Resource type {target.resources}."
+        raise RegistryError("not_found", subject, detail=detail)
     return Owner(model=session.model, level=level, group=group, resource=resource)
-
-
-def _unknown(target: Target, detail: str) -> RegistryError:
-    return RegistryError("not_found", target.xid, detail=detail)
 
 
 def _check_flags(session: Session, target: Target, flags: Flags) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heraldry.dialects.xreg_1_0.wire import RC4
+from heraldry.registry.large_documents import Documents, LargeDocument
 from heraldry.registry.request import Document, Reply
 from heraldry.registry.view import view_of
 from heraldry.registry.view_documents import content_of
@@ -47,27 +48,35 @@ def document_reply(
     if version is None:
         return Reply(document=Document(content=b"", attributes=attributes))
     external = version.attributes.get(f"{shape.type.singular}url")
+    content = b"" if external else _content(session, shape, version)
     return Reply(
         outcome="elsewhere" if external else "ok",
         document=Document(
-            content=b"" if external else _content(session, shape, version),
+            content=b"" if isinstance(content, LargeDocument) else content,
             contenttype=contenttype,
             attributes=attributes,
         ),
+        pieces=content.pieces() if isinstance(content, LargeDocument) else None,
+        size=content.size if isinstance(content, LargeDocument) else None,
+        streamed=isinstance(content, LargeDocument),
         location=external or "",
         content_location=view.link(version.xid),
     )
 
 
-def _content(session: Session, shape: ResourceShape, version: Row) -> bytes:
+def _content(session: Session, shape: ResourceShape, version: Row) -> bytes | LargeDocument:
     address = version.attributes.get(f"{shape.type.singular}proxyurl")
     if address and session.request.action != "get":
         # What was written stays written, whether or not its document can be had by now.
         return session.proxy.inlined(address, session.request.path) or b""
     if address:
         return session.proxy.document(address, session.request.path)
-    contents = session.tx.documents([version.document]) if version.document else {}
-    return content_of(version, contents)
+    if not version.document:
+        return b""
+    keys = [version.document]
+    if session.request.action == "get":
+        return content_of(version, Documents(session.tx, keys))
+    return content_of(version, session.tx.documents(keys))
 
 
 def _simple(shape: ResourceShape, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from heraldry.errors import RegistryError
+from heraldry.errors import IncompleteError, RegistryError
 from heraldry.registry.filtering_scope import (
     Facts,
     Scope,
@@ -15,6 +15,7 @@ from heraldry.registry.filtering_scope import (
     row_facts,
     version_facts,
 )
+from heraldry.registry.large_documents import Documents, Piecewise
 from heraldry.registry.paging import rows_of
 from heraldry.registry.read_documents import document_reply
 from heraldry.registry.read_settings import inlined_settings
@@ -58,7 +59,12 @@ class Reading:
 
     @property
     def _tree(self) -> Tree:
-        return Tree(session=self.session, view=self.view)
+        return Tree(session=self.session, view=self.view, streams=self._streams)
+
+    @property
+    def _streams(self) -> bool:
+        """Whether documents may be read while they are sent: after a write they are not stored."""
+        return self.session.request.action == "get"
 
     @property
     def _group(self) -> GroupType:
@@ -80,7 +86,8 @@ class Reading:
         scope = self._settled({"registry": {**state.attributes, **known}}, "/")
         parts = [*head.items(), *self._tree.registry(self.inline, scope)]
         if self.target.place is Place.EXPORT:
-            return Reply(pieces=_gathered(object_of(parts)), tag=self._revision())
+            pieces = _gathered(object_of(parts))
+            return Reply(pieces=pieces, streamed=True, tag=self._revision())
         tag = f"registry-{state.attributes['epoch']}"
         return self._entity(parts, tag)
 
@@ -106,10 +113,8 @@ class Reading:
         tag = "" if row.xref else self._tag(row)
         if self._wants_document(shape):
             count = self.session.tx.count([row.key], shape.versions).get(row.key, 0)
-            return replace(
-                document_reply(self.session, shape, row, default, versions=count),
-                tag=self._document_tag(tag, default),
-            )
+            reply = document_reply(self.session, shape, row, default, versions=count)
+            return self._tagged(reply, tag, default)
         parts = self._tree.resource(shape, row, self.inline, scope)
         version = next((value for name, value in parts if name == "versionid"), "")
         epoch = next((value for name, value in parts if name == "epoch"), "")
@@ -133,10 +138,11 @@ class Reading:
         tag = "" if row.borrowed else f"{self._tag(row)}-{default}"
         if self._wants_document(shape):
             reply = document_reply(self.session, shape, resource, row)
-            return replace(reply, tag=self._document_tag(tag, row))
+            return self._tagged(reply, tag, row)
         document: Mapping[str, Any] = {}
         if self.inline.at(shape.type.singular) is not None and shape.type.hasdocument:
-            contents = self.session.tx.documents([row.document] if row.document else [])
+            tx, keys = self.session.tx, [row.document] if row.document else []
+            contents = Documents(tx, keys) if self._streams else {**tx.documents(keys)}
             document = inlined_document(
                 shape, row, contents, proxy=self.session.proxy, view=self.view
             )
@@ -191,25 +197,30 @@ class Reading:
         kind = self.owner.level
         keys = {"group": scope.groups, "resource": scope.resources}.get(kind, scope.versions)
         part = rows_of(self.session, self.flags, parent, type, self.order, keys)
-        pieces = self._whole(map_of(entries(part.rows, scope)))
-        return Reply(pieces=pieces, tag=self._revision(), next=part.next, total=part.total)
+        reply = self._whole(map_of(entries(part.rows, scope)))
+        return replace(reply, next=part.next, total=part.total)
 
     def _entity(self, parts: list[Part], tag: str) -> Reply:
         """An entity: small ones as a value, those with collections inside as text."""
-        if any(isinstance(value, Entries) for _, value in parts):
-            return Reply(pieces=self._whole(object_of(parts)), tag=self._revision())
+        if any(isinstance(value, Entries | Piecewise) for _, value in parts):
+            return self._whole(object_of(parts))
         return Reply(body=dict(parts), tag=self._revision() if self.asked.filtered else tag)
 
-    def _whole(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """All pieces, read before anything is sent: too many are ``too_large`` (FL-53)."""
+    def _whole(self, pieces: Iterator[bytes]) -> Reply:
+        """A reply of pieces that are all read before it is sent; ``too_large`` (FL-53)."""
         kept, size = [], 0
+        room = self.session.request.room
         for piece in _gathered(pieces):
             size += len(piece)
+            if self.session.request.cancelled():
+                raise RegistryError("server_busy", detail="The client has left.")
+            if room is not None and room < size <= self.session.limits.inline:
+                raise IncompleteError
             if size > self.session.limits.inline:
                 detail = f"The reply would be larger than {self.session.limits.inline} bytes."
                 raise RegistryError("too_large", self.session.request.path, detail=detail)
             kept.append(piece)
-        return iter(kept)
+        return Reply(pieces=iter(kept), size=size, tag=self._revision())
 
     def _settled(self, facts: Facts, under: str) -> Scope:
         """The filter below the addressed entity, which must survive it itself (FL-37)."""
@@ -261,8 +272,12 @@ class Reading:
         """Changes with the entity, and with what the registry says about all entities (RG-08)."""
         return f"{self.session.state.attributes['epoch']}-{row.key}-{row.attributes['epoch']}"
 
-    def _document_tag(self, tag: str, row: Row | None) -> str:
-        return f"{tag}-{row.id}-{row.attributes['epoch']}-d" if tag and row is not None else ""
+    def _tagged(self, reply: Reply, tag: str, row: Row | None) -> Reply:
+        """A document's reply with a tag; what is sent in pieces is known by that alone."""
+        if reply.streamed:
+            return replace(reply, tag=self._revision())
+        shown = f"{tag}-{row.id}-{row.attributes['epoch']}-d" if tag and row is not None else ""
+        return replace(reply, tag=shown)
 
     def _revision(self) -> str:
         """Changes with every write; another registry at this address has other tags."""

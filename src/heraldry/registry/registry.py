@@ -21,9 +21,10 @@ from heraldry.registry.filtering import check_syntax
 from heraldry.registry.flag_values import ignored, supported_flags, wanted_default
 from heraldry.registry.limits import Limits
 from heraldry.registry.new_registry import first_state
+from heraldry.registry.preconditions import check_precondition
 from heraldry.registry.proxy import Fetch, Proxy
 from heraldry.registry.read import show
-from heraldry.registry.request import Place, Reply, Request
+from heraldry.registry.request import Reply, Request
 from heraldry.registry.session import Session
 from heraldry.registry.streamed import Streamed
 from heraldry.registry.unit import Unit
@@ -68,9 +69,14 @@ class Registry:
         return cls(open_store(url, first), limits=limits, include=include, fetch=fetch)
 
     @property
+    def fetch(self) -> Fetch | None:
+        """Gives documents that are kept elsewhere; None where nobody allowed it."""
+        return self._fetch
+
+    @property
     def reads_block(self) -> bool:
-        """Whether reading may wait for a network."""
-        return self.store.reads_block or self._fetch is not None
+        """Whether reading may wait for a network, besides that for documents kept elsewhere."""
+        return self.store.reads_block
 
     def close(self) -> None:
         """Let go of the database."""
@@ -97,7 +103,10 @@ class Registry:
             check_syntax(unit.session, unit.request.flags.filter)
             unit.ignores = ignored(unit.request, unit.capabilities)
             unit.setdefault = wanted_default(unit.request)
-            return delete(unit) if request.action == "delete" else write(unit)
+            check_precondition(unit)
+            reply = delete(unit) if request.action == "delete" else write(unit)
+            unit.session.proxy.check()
+            return replace(reply, volatile=unit.session.proxy.used)
 
     @contextmanager
     def write(self, request: Request, limits: Limits | None = None) -> Iterator[Unit]:
@@ -121,9 +130,10 @@ class Registry:
             tx = snapshot.enter_context(self.store.read())
             session = replace(self._session(tx, request), revision=revision)
             reply = show(session, request.target)
+            session.proxy.check()
             if session.proxy.used:
                 reply = replace(reply, tag="", volatile=True)
-            if request.target.place is Place.EXPORT and reply.pieces is not None:
+            if reply.streamed and reply.pieces is not None:
                 # It is read while it is sent, so the snapshot must last as long.
                 reply = replace(reply, pieces=Streamed(reply.pieces, snapshot.pop_all()))
             return reply
@@ -142,7 +152,7 @@ class Registry:
             model=self.model_of(state),
             capabilities=capabilities,
             limits=self.limits,
-            proxy=Proxy(self._fetch, self.limits.proxied),
+            proxy=Proxy(self._fetch, self.limits.proxied, request.elsewhere),
             asked=request.flags,
             request=request if flags is request.flags else replace(request, flags=flags),
         )

@@ -157,19 +157,34 @@ class Request:
     """The path as it was requested, for errors."""
     actor: str = ""
     correlation: str = ""
+    elsewhere: Mapping[str, bytes | RegistryError] | None = None
+    """What addresses outside hold, as far as it was fetched; a reply that needs another one is
+    ``IncompleteError``. ``None``: it is fetched where it is needed."""
+    room: int | None = None
+    """Bytes that a reply may take in memory before it is ``IncompleteError``; ``None``: any."""
     cancelled: Callable[[], bool] = never
     """Whether the client has left: a write is then rolled back, as nobody would know of it."""
+    precondition: Callable[[Reply | None], None] | None = None
+    """Called inside the transaction of a write with the reply that a GET would have (``None``:
+    there is nothing); it raises where the request must not be carried out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a request led to. Exactly one of ``body``, ``pieces`` and ``document``, or none."""
+    """What a request led to. Exactly one of ``body``, ``pieces`` and ``document``, or none.
+
+    A large document has its bytes in ``pieces``.
+    """
 
     outcome: Literal["ok", "created", "deleted", "elsewhere"] = "ok"
     """``elsewhere``: the document is at ``location`` (HT-09, 303)."""
     body: Any = None
     pieces: Iterator[bytes] | None = None
     """JSON text in pieces, read from the store while it is sent; close it when done."""
+    size: int | None = None
+    """How many bytes the pieces have together, where that is known."""
+    streamed: bool = False
+    """Whether the pieces are read from the store only when they are taken."""
     document: Document | None = None
     location: str = ""
     content_location: str = ""

@@ -99,7 +99,7 @@ def put_meta(
     draft = _begin(unit, group, names, id)
     xref = xref_of(draft, body, patch=patch)
     if xref:
-        enter_xref(unit, draft, xref, {}, body)
+        enter_xref(unit, draft, xref, {}, body, any_id="id" in unit.ignores)
         use_flag(unit, draft, None)
     else:
         if draft.was_xref:

@@ -12,6 +12,7 @@ from heraldry.registry.defaults import order_versions
 from heraldry.registry.documents import check_compatibility, check_formats
 from heraldry.registry.draft import resource_row, version_row
 from heraldry.registry.journal import differing
+from heraldry.registry.meta import check_compatibility_mode
 
 if TYPE_CHECKING:
     from heraldry.registry.draft import ResourceDraft, VersionDraft
@@ -30,6 +31,7 @@ def settle(unit: Unit, draft: ResourceDraft, *, everything: bool = False) -> Non
             if version.touched or everything:
                 values = with_defaults(rules, version.values)
                 version.values = _checked(unit, draft.names.version, values, version.xid)
+        check_compatibility_mode(draft)
         if draft.meta_touched or everything:
             draft.meta = _checked(unit, draft.names.meta, draft.meta, draft.meta_xid)
         verdicts = check_formats(unit, draft)
@@ -77,21 +79,25 @@ def save(unit: Unit, draft: ResourceDraft) -> None:
         assert version.old is not None  # only stored versions are remembered
         unit.tx.remove(version.old)
         unit.journal.deleted(version.xid)
+    for id, copy in draft.borrowed.items():  # noqa: A001
+        if id not in draft.versions:
+            unit.journal.deleted(copy.xid)
     for version in draft.versions.values():
-        _save_version(unit, version, version_row(draft, version))
+        before = version.old or draft.borrowed.get(version.id)
+        _save_version(unit, version, version_row(draft, version), before)
     unit.resources[draft.xid] = row
     if old is None:
         unit.newcomers[draft.xid.lower()] = row
     unit.written.add(draft.key)
 
 
-def _save_version(unit: Unit, version: VersionDraft, row: Row) -> None:
-    if version.old is None:
+def _save_version(unit: Unit, version: VersionDraft, row: Row, before: Row | None) -> None:
+    if before is None:
         unit.journal.created(version.xid)
-    elif row == version.old:
+    elif row == before:
         return
     elif version.touched:
-        unit.journal.updated(version.xid, differing(version.old.attributes, row.attributes))
+        unit.journal.updated(version.xid, differing(before.attributes, row.attributes))
     unit.tx.save(row)
 
 

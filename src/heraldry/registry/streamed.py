@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 
 
@@ -21,5 +21,7 @@ class Streamed(Iterator[bytes]):
             raise
 
     def close(self) -> None:
-        """Let go of the snapshot."""
+        """Let go of the snapshot, after what reads from it."""
+        if isinstance(self._pieces, Generator):
+            self._pieces.close()
         self._snapshot.close()

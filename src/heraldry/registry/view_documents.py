@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from heraldry.errors import RegistryError
 from heraldry.model.typemap import kind_of
+from heraldry.registry.large_documents import LargeDocument, Piecewise
 
 if TYPE_CHECKING:
     from heraldry.registry.proxy import Proxy
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
     from heraldry.store.rows import Row
 
 
+Content = TypeVar("Content", bytes, LargeDocument, bytes | LargeDocument)
+
+
 def inlined_document(
     shape: ResourceShape,
     row: Row,
-    contents: Mapping[int, bytes],
+    contents: Mapping[int, bytes | LargeDocument],
     *,
     proxy: Proxy,
     view: View,
@@ -38,14 +42,28 @@ def inlined_document(
     address = row.attributes.get(f"{singular}proxyurl")
     if address:
         # Whoever reads the document view back could not give both the address and the content.
-        content = None if view.doc else proxy.inlined(address, row.xid)
+        content: bytes | LargeDocument | None = None
+        if not view.doc:
+            content = proxy.inlined(address, row.xid)
         if content is None:
             return {}
     elif row.document:
         content = content_of(row, contents)
     else:
         return {}
+    if isinstance(content, LargeDocument):
+        return _large(shape, row, content, view)
     return _shown(shape, row, content, view)
+
+
+def _large(shape: ResourceShape, row: Row, document: LargeDocument, view: View) -> dict[str, Any]:
+    singular = shape.type.singular
+    kind = kind_of(shape.type.typemap, row.attributes.get("contenttype"))
+    if not view.binary and (
+        (kind == "json" and document.is_json()) or (kind == "string" and document.is_text())
+    ):
+        return {singular: Piecewise(document, kind)}
+    return {f"{singular}base64": Piecewise(document, "base64")}
 
 
 def _shown(shape: ResourceShape, row: Row, content: bytes, view: View) -> dict[str, Any]:
@@ -62,7 +80,7 @@ def _shown(shape: ResourceShape, row: Row, content: bytes, view: View) -> dict[s
     return {f"{singular}base64": base64.b64encode(content).decode()}
 
 
-def content_of(row: Row, contents: Mapping[int, bytes]) -> bytes:
+def content_of(row: Row, contents: Mapping[int, Content]) -> Content | bytes:
     """The bytes of a version's document; one that is gone spoils the reply (GN-05)."""
     if not row.document:
         return b""

@@ -7,7 +7,7 @@ costs grows with its entities and never with the number of its collections.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import msgspec
 
 from heraldry.registry.filtering_scope import Scope, resource_facts, row_facts
+from heraldry.registry.large_documents import Documents, LargeDocument, Piecewise
 from heraldry.registry.view_documents import inlined_document
 from heraldry.registry.view_layout import group_shape
 
@@ -95,6 +96,8 @@ class Tree:
 
     session: Session
     view: View
+    streams: bool = False
+    """Whether the reply is sent as text in pieces, so that large documents may be, too."""
 
     def registry(self, inline: Inlining, scope: Scope) -> list[Part]:
         """The collections of the registry, the empty ones too (RG-01, RG-07)."""
@@ -102,10 +105,11 @@ class Tree:
         for plural, type in self.session.model.groups.items():  # noqa: A001
             found = self.session.tx.count([0], plural, keys=scope.groups).get(0, 0)
             below = inline.at(plural)
-            parts += self.collection("", plural, found, scope, (plural,), inlined=below is not None)
+            each: Each | None = None
             if below is not None:
                 rows = self.session.tx.children([0], plural, keys=scope.groups)
-                parts.append((plural, Entries(self.groups(type, rows, below, scope))))
+                each = self.groups(type, rows, below, scope)
+            parts += self.collection("", plural, found, each, scope, (plural,))
         return parts
 
     def collection(
@@ -113,16 +117,21 @@ class Tree:
         owner: str,
         plural: str,
         count: int,
+        each: Each | None,
         scope: Scope,
         place: tuple[str, ...],
-        *,
-        inlined: bool,
     ) -> list[Part]:
-        """The address and the count of a collection (CO-01, CO-03..CO-05)."""
-        address = self.view.link(f"{owner}/{plural}", inside=inlined)
+        """The address and the count of a collection (CO-01, CO-03..CO-05), and what is in it.
+
+        ``each``: its entities, where they are inlined.
+        """
+        address = self.view.link(f"{owner}/{plural}", inside=each is not None)
         if not address.startswith("#"):
             address += scope.query(place, count)
-        return [(f"{plural}url", address), (f"{plural}count", count)]
+        counted: Part = (f"{plural}count", count)
+        shown: list[Part] = [(plural, Entries(each))] if each is not None else []
+        rest = [*shown, counted] if self.view.wire.map_before_count else [counted, *shown]
+        return [(f"{plural}url", address), *rest]
 
     def groups(
         self,
@@ -174,11 +183,10 @@ class Tree:
         for one in nested:
             name = one.shape.type.plural
             count = one.counts.get(row.key, 0)
-            shown = one.found is not None
-            yield from self.collection(row.xid, name, count, inner, (plural, name), inlined=shown)
+            each: Each | None = None
             if one.found is not None and one.inline is not None:
-                found = one.found.of(row.key)
-                yield name, Entries(self._each(one.shape, found, one.inline, inner))
+                each = self._each(one.shape, one.found.of(row.key), one.inline, inner)
+            yield from self.collection(row.xid, name, count, each, inner, (plural, name))
 
     def resources(
         self, shape: ResourceShape, rows: Iterable[Row], inline: Inlining, scope: Scope
@@ -230,15 +238,21 @@ class Tree:
 
     def _documents(
         self, shape: ResourceShape, rows: Iterable[Row], inline: Inlining
-    ) -> dict[int, bytes] | None:
+    ) -> Mapping[int, bytes | LargeDocument] | None:
         """The documents of versions, where they are inlined (DO-03)."""
         if not shape.type.hasdocument or inline.at(shape.type.singular) is None:
             return None
         keys = [row.document for row in rows if row.document]
-        return self.session.tx.documents(keys) if keys else {}
+        if not keys:
+            return {}
+        tx = self.session.tx
+        return Documents(tx, keys) if self.streams else {**tx.documents(keys)}
 
     def _document(
-        self, shape: ResourceShape, row: Row | None, documents: dict[int, bytes] | None
+        self,
+        shape: ResourceShape,
+        row: Row | None,
+        documents: Mapping[int, bytes | LargeDocument] | None,
     ) -> dict[str, Any]:
         if documents is None or row is None:
             return {}
@@ -269,16 +283,10 @@ class Tree:
         place = (shape.group.plural, shape.type.plural)
         if scope.filtered:
             inner = scope.settled(place, resource_facts(row, one.default))
+        each = None if one.inlined is None else self.versions(shape, row, one.inlined)
         yield from self.collection(
-            row.xid,
-            "versions",
-            one.versions,
-            inner,
-            (*place, "versions"),
-            inlined=versions is not None,
+            row.xid, "versions", one.versions, each, inner, (*place, "versions")
         )
-        if versions is not None and one.inlined is not None:
-            yield "versions", Entries(self.versions(shape, row, one.inlined))
 
     def with_documents(
         self, shape: ResourceShape, rows: Iterable[Row], inline: Inlining
@@ -292,7 +300,9 @@ class Tree:
     def versions(self, shape: ResourceShape, resource: Row, found: Iterable[Version]) -> Each:
         """Versions of one resource (VE-01)."""
         for row, document in found:
-            yield row.id, self.view.version(shape, resource, row, document)
+            values = self.view.version(shape, resource, row, document)
+            large = any(isinstance(one, Piecewise) for one in document.values())
+            yield row.id, list(values.items()) if large else values
 
 
 def value_of(parts: list[Part] | dict[str, Any]) -> dict[str, Any]:
@@ -322,14 +332,14 @@ def object_of(parts: list[Part]) -> Iterator[bytes]:
     plain: dict[str, Any] = {}
     before = b"{"
     for name, value in parts:
-        if not isinstance(value, Entries):
+        if not isinstance(value, Entries | Piecewise):
             plain[name] = value
             continue
         plain_text = encoded(plain)[1:-1]
         comma = b"," if plain_text else b""
         yield before + plain_text + comma + encoded(name) + b":"
         before, plain = b",", {}
-        yield from map_of(value.each)
+        yield from value.text() if isinstance(value, Piecewise) else map_of(value.each)
     if plain:
         yield before + encoded(plain)[1:]
     else:

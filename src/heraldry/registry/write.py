@@ -196,26 +196,21 @@ _HANDLERS = {
 
 
 def group_type(unit: Unit) -> GroupType:
-    """The group type of the path; one that is unknown is ``not_found`` for a DELETE (KD-16)."""
+    """The group type of the path; one that is unknown is ``not_found`` (KD-16)."""
     name = unit.request.target.groups
     found = unit.model.groups.get(name)
-    if found is not None:
-        return found
-    if unit.request.action == "delete":
+    if found is None:
         raise RegistryError("not_found", f"/{name}")
-    raise RegistryError("unknown_group_type", f"/{name}", {"name": name})
+    return found
 
 
 def resource_type(unit: Unit, group: GroupType) -> ResourceNames:
     """The resource type of the path, likewise."""
     target = unit.request.target
     found = group.resources.get(target.resources)
-    if found is not None:
-        return resource_names(unit, group, found)
-    if unit.request.action == "delete":
+    if found is None:
         raise RegistryError("not_found", f"/{group.plural}/{target.group}/{target.resources}")
-    arguments = {"name": target.resources, "group": group.plural}
-    raise RegistryError("unknown_resource_type", f"/{group.plural}/{target.group}", arguments)
+    return resource_names(unit, group, found)
 
 
 def entity_body(unit: Unit, names: ResourceNames) -> tuple[dict[str, Any], bool]:

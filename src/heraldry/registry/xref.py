@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from heraldry.errors import RegistryError, XidError
 from heraldry.model.datatypes import ID_FORM, is_id
 from heraldry.model.xid import Xid
+from heraldry.registry.journal import differing
+from heraldry.registry.merge import check_same_id
 from heraldry.registry.meta import check_meta_epoch
 from heraldry.store.rows import Row
 
@@ -22,12 +24,22 @@ _FORM = "must be of the form: /GROUPS/GID/RESOURCES/RID"
 
 
 def enter_xref(
-    unit: Unit, draft: ResourceDraft, xref: str, own: Mapping[str, Any], meta: Mapping[str, Any]
+    unit: Unit,
+    draft: ResourceDraft,
+    xref: str,
+    own: Mapping[str, Any],
+    meta: Mapping[str, Any],
+    *,
+    any_id: bool = False,
 ) -> None:
     """Make a resource borrow from another; its own versions go (XR-05).
 
     ``own`` and ``meta`` are what the request says beside the xref: it may be ids and an epoch.
+    ``any_id``: the id in ``meta`` is not compared (FL-42).
     """
+    if not any_id:
+        names = draft.names
+        check_same_id(names.type.singular, meta, names.id, draft.id, draft.meta_xid)
     _check_target(unit.model, draft, xref)
     check_meta_epoch(unit, draft, meta)
     _refuse_more(draft, own, meta)
@@ -92,11 +104,11 @@ def leave_xref(unit: Unit, draft: ResourceDraft) -> None:
 
     So do the numbers of versions: one that was shown here was another version's.
     """
-    copies = list(unit.tx.children([draft.key], f"{draft.names.path}/versions"))
-    shown_ids = {copy.id for copy in copies}
-    for copy in copies:
+    copies = unit.tx.children([draft.key], f"{draft.names.path}/versions")
+    draft.borrowed = {copy.id: copy for copy in copies}
+    for copy in draft.borrowed.values():
         unit.tx.remove(copy)
-    number = next(n for n in count(1) if str(n) not in shown_ids)
+    number = next(n for n in count(1) if str(n) not in draft.borrowed)
     target = unit.tx.find(draft.xref)
     shown = [draft.meta.get("#epoch", 0)]
     if target is not None and not target.xref:
@@ -137,22 +149,25 @@ def copy_target(unit: Unit, source: Row) -> None:
     kept = {name: value for name, value in source.attributes.items() if name[:1] == "#"}
     kept["xref"] = source.xref
     default = 0
+    after: dict[str, Row] = {}
     if target is not None and not target.xref:
         shown = {n: v for n, v in target.attributes.items() if n[:1] != "#"}
         kept = {**shown, **kept}
         for version in tx.children([target.key], f"{target.type}/versions"):
-            key = _copy_version(unit, source, version, before.pop(version.id, None))
-            default = key if version.key == target.default else default
-    for row in before.values():
-        tx.remove(row)
-    tx.save(replace(source, attributes=kept, default=default))
+            copy = _copy_version(unit, source, version, before.get(version.id))
+            after[copy.id] = copy
+            default = copy.key if version.key == target.default else default
+    for gone in _missing(before, after):
+        tx.remove(gone)
+    changed = replace(source, attributes=kept, default=default)
+    tx.save(changed)
+    _note(unit, (source, before), (changed, after))
 
 
-def _copy_version(unit: Unit, source: Row, version: Row, before: Row | None) -> int:
-    key = before.key if before is not None else unit.tx.next_key()
+def _copy_version(unit: Unit, source: Row, version: Row, before: Row | None) -> Row:
     copy = replace(
         version,
-        key=key,
+        key=before.key if before is not None else unit.tx.next_key(),
         parent=source.key,
         type=f"{source.type}/versions",
         xid=f"{source.xid}/versions/{version.id}",
@@ -160,4 +175,32 @@ def _copy_version(unit: Unit, source: Row, version: Row, before: Row | None) -> 
     )
     if copy != before:
         unit.tx.save(copy)
-    return key
+    return copy
+
+
+def _missing(before: Mapping[str, Row], after: Mapping[str, Row]) -> list[Row]:
+    return [row for id, row in before.items() if id not in after]  # noqa: A001
+
+
+_Shown = tuple[Row, Mapping[str, Row]]
+"""A resource with the versions that it shows, by id."""
+
+
+def _note(unit: Unit, before: _Shown, after: _Shown) -> None:
+    """A change of the target is one of the resource that shows it (EV-06, EV-11)."""
+    journal, (was, old), (row, new) = unit.journal, before, after
+    names = [f"meta.{name}" for name in differing(was.attributes, row.attributes)]
+    if old.keys() != new.keys():
+        names += ["versions", "versionscount"]
+    shown = {version.key: version.attributes for version in new.values()}.get(row.default, {})
+    hidden = {version.key: version.attributes for version in old.values()}.get(was.default, {})
+    names += differing(hidden, shown) if row.default == was.default else {**hidden, **shown}
+    if names:
+        journal.updated(row.xid, names)
+    for gone in _missing(old, new):
+        journal.deleted(gone.xid)
+    for id, copy in new.items():  # noqa: A001
+        if id not in old:
+            journal.created(copy.xid)
+        elif copy != old[id]:
+            journal.updated(copy.xid, differing(old[id].attributes, copy.attributes))

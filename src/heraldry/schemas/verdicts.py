@@ -13,7 +13,6 @@ from fnmatch import fnmatchcase
 from typing import Any, Final, Literal
 
 from heraldry.errors import MissingExtraError, NoRootError, SchemaError
-from heraldry.model.formats import family
 from heraldry.schemas import formats as schema_formats
 from heraldry.schemas.changes import Change
 from heraldry.schemas.compatibility import MODES, Compatibility, compare, effect_of
@@ -21,9 +20,6 @@ from heraldry.schemas.payload_schema import PayloadSchema
 from heraldry.schemas.source import Reference
 
 Outcome = Literal["validated", "violated", "unknown"]
-
-EMPTY_IS_VALID: Final = frozenset(("protobuf",))
-"""Formats of which a document without any text is one: a .proto file may declare nothing."""
 
 REASON_LIMIT: Final = 20
 """How many changes a reason tells one by one; ``changes`` has them all."""
@@ -131,9 +127,7 @@ def _compiled(
 
 
 def _empty(format: str) -> FormatVerdict:  # noqa: A002
-    """An empty document is valid or not by its format (VA-03)."""
-    if family(format)[0] in EMPTY_IS_VALID:
-        return FormatVerdict(format=format, outcome="validated")
+    """An empty document is one of no format (VA-03)."""
     return FormatVerdict(
         format=format,
         outcome="violated",

@@ -10,17 +10,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from heraldry.server.incoming import Header
+from heraldry.server.preconditions import packed_tag
 
 COMPRESS_FROM: Final = 1024
 _TEXT = (b"application/json", b"text/", b"application/xml")
 _PIECE: Final = 64 * 1024
 _BODILESS = (204, 304)
+_OF_REPLY = (b"location", b"content-location", b"xRegistry-xregcorrelationid")
+"""Headers that say nothing of a representation but what other headers and the body say, too."""
 _KEPT = (b"etag", b"link", b"vary", b"cache-control", b"content-location")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A response. ``rest`` follows ``body`` and is made while it is sent; ``place`` is counted."""
+    """A response. ``rest`` follows ``body`` and is made while it is sent; ``place`` is counted.
+
+    ``methods`` are those of the place, as ``Allow`` lists them, where somebody may want to know.
+    """
 
     status: int
     headers: tuple[Header, ...]
@@ -28,18 +34,20 @@ class Answer:
     rest: Iterator[bytes] | None = None
     etag: bytes = b""
     place: str = ""
-
-    def known(self, if_none_match: bytes) -> bool:
-        """Whether the client's If-None-Match names this answer, by weak comparison."""
-        if not self.etag:
-            return False
-        named = [one.strip().removeprefix(b"W/") for one in if_none_match.split(b",")]
-        return self.etag.removeprefix(b"W/") in named or named == [b"*"]
+    methods: bytes = b""
+    memory: int = 0
+    """How many bytes it takes until it is sent."""
 
     def not_modified(self) -> Answer:
         """The answer to one who has it already."""
         headers = tuple(header for header in self.headers if header[0] in _KEPT)
-        return Answer(status=304, headers=headers, etag=self.etag, place=self.place)
+        return Answer(
+            status=304,
+            headers=headers,
+            etag=self.etag,
+            place=self.place,
+            methods=self.methods,
+        )
 
     def close(self) -> None:
         """Let go of what is still read from."""
@@ -53,40 +61,50 @@ def completed(
     body: bytes = b"",
     *,
     rest: Iterator[bytes] | None = None,
+    size: int | None = None,
+    memory: int = 0,
     place: str = "",
     tag: str | None = None,
     gzips: bool = False,
 ) -> Answer:
     """An answer with its ETag, packed where that is worth it, and with its length.
 
+    ``size`` is that of body and rest, where it is known, and ``memory`` what the rest takes of it;
     ``tag`` is None where nothing may be reused; ``gzips`` says that the client takes gzip.
     """
     etag = b"" if tag is None else _etag(headers, body, rest, tag)
-    if etag:
-        # weak, as packing changes the bytes but not what they say; clients must ask each time
-        headers += ((b"etag", etag), (b"cache-control", b"no-cache"))
     if (rest is not None or len(body) >= COMPRESS_FROM) and _is_text(headers):
         headers.append((b"vary", b"accept-encoding"))
         if gzips:
+            etag = packed_tag(etag) if etag else b""
             headers.append((b"content-encoding", b"gzip"))
             if rest is None:
                 body = gzip.compress(body, compresslevel=5, mtime=0)
             else:
-                body, rest = b"", _packed(body, rest)
-    if rest is None and status not in _BODILESS:
-        headers.append((b"content-length", b"%d" % len(body)))
+                body, rest, size = b"", _packed(body, rest), None
+    if etag:
+        headers += ((b"etag", etag), (b"cache-control", b"no-cache"))  # clients must ask each time
+    size = len(body) if rest is None else size
+    if size is not None and status not in _BODILESS:
+        headers.append((b"content-length", b"%d" % size))
     return Answer(
-        status=status, headers=tuple(headers), body=body, rest=rest, etag=etag, place=place
+        status=status,
+        headers=tuple(headers),
+        body=body,
+        rest=rest,
+        etag=etag,
+        place=place,
+        memory=max(len(body), memory),
     )
 
 
 def _etag(headers: list[Header], body: bytes, rest: Iterator[bytes] | None, tag: str) -> bytes:
-    """The digest of what is said, or the reply's own tag where that is not known yet."""
+    """The digest of what is said, or the reply's own tag, weak, where that is not known yet."""
     if rest is not None:
         return b'W/"' + tag.encode("ascii") + b'"' if tag else b""
     digest = hashlib.blake2b(body, digest_size=12)
-    digest.update(repr(headers).encode())
-    return b'W/"' + digest.hexdigest().encode("ascii") + b'"'
+    digest.update(repr([one for one in headers if one[0] not in _OF_REPLY]).encode())
+    return b'"' + digest.hexdigest().encode("ascii") + b'"'
 
 
 def _is_text(headers: list[Header]) -> bool:

@@ -2,49 +2,46 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from time import perf_counter
-from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from heraldry.errors import RegistryError
 from heraldry.registry.registry import Registry
-from heraldry.server.answer import Answer, take
-from heraldry.server.content import read_content
+from heraldry.server.answer import Answer
+from heraldry.server.connection_counts import ConnectionCounts
+from heraldry.server.gate import Gate
 from heraldry.server.handling import Handler, conditional
 from heraldry.server.incoming import Incoming
+from heraldry.server.metrics import connection_lines
 from heraldry.server.offer import Offer
 from heraldry.server.origins import Origins
+from heraldry.server.sending import send_answer
 from heraldry.server.settings import ServerSettings
+from heraldry.server.work import Work, watch
 
-_HEAVY = (b"inline", b"filter", b"collections", b"doc")
 
-
-def create_app(registry: Registry, settings: ServerSettings | None = None) -> ASGIApp:
+def create_app(registry: Registry, settings: ServerSettings | None = None) -> App:
     """The application; the registry stays open, its owner closes it."""
     return App(registry, settings or ServerSettings())
 
 
 class App:
-    """Decides where the work of a request runs.
-
-    Small reads run right here, if the store never waits for a network: a thread would cost more
-    than the read. Other reads have a few threads, and writes have one: the store lets only one
-    of them in at a time.
-    """
+    """Answers requests: what is done for them, and where, is decided in ``Work``."""
 
     def __init__(self, registry: Registry, settings: ServerSettings) -> None:
         offer = Offer(registry)
         self._handler = Handler(offer, settings)
-        self._limits = settings.limits
         self._mount = offer.mount
         self._origins = Origins(settings.origins)
-        self._blocks = offer.reads_block
-        self._readers = ThreadPoolExecutor(settings.readers, "heraldry-read")
-        self._writer = ThreadPoolExecutor(1, "heraldry-write")
+        self._gate = Gate.of(self._origins, settings.hosts, settings.base_url)
+        self._work = Work(self._handler, settings)
+        self.connections = ConnectionCounts()
+        self._handler.metrics.others.append(self._measures)
+
+    def _measures(self) -> Iterator[str]:
+        yield from connection_lines("heraldry", self.connections)
+        yield from self._work.measures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection event of ASGI."""
@@ -57,96 +54,30 @@ class App:
         await receive()
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        self._readers.shutdown()
-        self._writer.shutdown()
+        self._work.close()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = perf_counter()
         incoming = Incoming.of(scope).within(self._mount)
-        answer = (
-            await self._read(incoming)
-            if incoming.method in ("GET", "HEAD")
-            else await self._write(incoming, receive)
-        )
-        if answer is None:
-            return
-        answer = self._origins.shared(conditional(answer, incoming), incoming)
-        await self._send(answer, incoming.method, receive, send)
+        exchange, share = incoming.exchange, self._work.share()
+        try:
+            refusal = self._gate.refusal(incoming)
+            answer: Answer | None
+            if refusal is None:
+                answer = await self._work.answer(incoming, receive, share)
+            else:
+                answer = self._handler.failed(refusal, incoming)
+            if answer is None:
+                return
+            answer = self._origins.shared(conditional(answer, incoming), incoming)
+            if answer.rest is not None and exchange.watching is None:
+                exchange.watching = watch(receive, exchange)
+            head = incoming.method == "HEAD"
+            await send_answer(answer, send, exchange, self._work.readers, head=head)
+        finally:
+            share.set(0)
+            if exchange.watching is not None:
+                exchange.watching.cancel()
         seconds = perf_counter() - started
         self._handler.metrics.count(incoming.method, answer.status, answer.place, seconds)
-
-    async def _read(self, incoming: Incoming) -> Answer:
-        if self._blocks:
-            return await self._in(self._readers, self._handler.read, incoming)
-        if _is_small(incoming):
-            return self._handler.read(incoming)
-        found = self._kept(incoming)
-        if found is not None:
-            return found
-        return await self._in(self._readers, self._handler.read, incoming)
-
-    def _kept(self, incoming: Incoming) -> Answer | None:
-        try:
-            return self._handler.kept(incoming)
-        except Exception as error:  # noqa: BLE001 - whatever fails is told as a problem
-            return self._handler.failed(error, incoming)
-
-    async def _write(self, incoming: Incoming, receive: Receive) -> Answer | None:
-        """Everything that may have a body; ``None``: the client went away before its end."""
-        try:
-            content = await read_content(incoming, receive, self._limits)
-        except RegistryError as error:
-            return self._handler.failed(error, incoming)
-        if content is None:
-            return None
-        pool = self._readers if incoming.reads else self._writer
-        return await self._in(pool, self._handler.answer, incoming, content)
-
-    @staticmethod
-    async def _in(pool: ThreadPoolExecutor, work: Callable[..., Answer], *values: Any) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(pool, work, *values)
-
-    async def _send(self, answer: Answer, method: str, receive: Receive, send: Send) -> None:
-        await send(
-            {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
-        )
-        if method == "HEAD":
-            answer.close()
-            await send({"type": "http.response.body", "body": b""})
-        elif answer.rest is None:
-            await send({"type": "http.response.body", "body": answer.body})
-        else:
-            await self._stream(answer, receive, send)
-
-    async def _stream(self, answer: Answer, receive: Receive, send: Send) -> None:
-        """Send pieces as they are made, as long as there is somebody to take them.
-
-        An error ends the connection, so that it is noticed.
-        """
-        assert answer.rest is not None
-        loop = asyncio.get_running_loop()
-        piece, more = answer.body, True
-        gone = loop.create_task(_disconnected(receive))
-        try:
-            while more and not gone.done():
-                if piece:
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-                piece, more = await loop.run_in_executor(self._readers, take, answer.rest)
-        finally:
-            gone.cancel()
-            await loop.run_in_executor(self._readers, answer.close)
-        await send({"type": "http.response.body", "body": piece})
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-def _is_small(incoming: Incoming) -> bool:
-    """Whether one entity is asked for, without anything inside it."""
-    path = incoming.raw_path.strip(b"/")
-    if path and path.count(b"/") % 2 == 0:
-        return False
-    return not any(flag in incoming.query for flag in _HEAVY)

@@ -1,11 +1,14 @@
-"""The body of a request: read within its limit, unpacked, and parsed as JSON."""
+"""The body of a request: read within its limits, unpacked, and parsed as JSON."""
 
 from __future__ import annotations
 
-import re
+import asyncio
+import gc
 import zlib
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Final
 
 import msgspec
 
@@ -13,63 +16,96 @@ from heraldry.errors import RegistryError
 from heraldry.model.json_fault import json_fault
 from heraldry.registry.limits import Limits
 from heraldry.registry.request import Null
+from heraldry.server.budget import Share
 from heraldry.server.incoming import Incoming
+from heraldry.server.json_measure import Measure, measured
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
-# Possessive: a way back for every character of a long string would take gigabytes.
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"\s*+(:?)', re.DOTALL)
+_UNPACKED: Final = 64 * 1024
+"""So many bytes are unpacked at a time; others are served in between."""
+_collecting = Lock()
 
 
-async def read_content(incoming: Incoming, receive: Receive, limits: Limits) -> bytes | None:
+async def read_content(
+    incoming: Incoming, receive: Receive, limits: Limits, share: Share
+) -> bytes | None:
     """All bytes of a body, unpacked; refused as soon as it is larger than the limit.
 
     ``None``: the client went away.
     """
-    declared = incoming.header(b"content-length") or "0"
-    if declared.isdigit() and int(declared) > limits.body:
-        raise _too_large(incoming, limits)
-    pieces: list[bytes] = []
-    size = 0
-    more = True
+    encoding = (incoming.header(b"content-encoding") or "identity").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip"):
+        detail = "Send the body as it is, or with gzip."
+        given = {"encoding": encoding}
+        raise RegistryError("unsupported_encoding", incoming.subject, given, detail)
+    packed = encoding.endswith("gzip")
+    try:
+        return await read_body(
+            receive, incoming.header(b"content-length"), limits.body, share, packed=packed
+        )
+    except OverflowError:
+        raise _too_large(incoming, f"At most {limits.body} bytes are taken.") from None
+    except ValueError as error:
+        raise _not_parsed(incoming, str(error)) from None
+
+
+async def read_body(
+    receive: Receive, declared: str | None, most: int, share: Share, *, packed: bool = False
+) -> bytes | None:
+    """All bytes of a body; each is read only once ``share`` has got room for it.
+
+    ``None``: the client went away. OverflowError: it is larger than ``most``; ValueError: it
+    cannot be unpacked.
+    """
+    if declared and declared.isdigit() and int(declared) > most:
+        raise OverflowError
+    unpacking = zlib.decompressobj(wbits=31) if packed else None
+    body = bytearray()
+    size, more = 0, True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
         piece = message.get("body", b"")
-        size += len(piece)
-        if size > limits.body:
-            raise _too_large(incoming, limits)
-        pieces.append(piece)
         more = message.get("more_body", False)
-    return _unpacked(incoming, b"".join(pieces), limits)
+        size += len(piece)
+        if size > most:
+            raise OverflowError
+        for part in (piece,) if unpacking is None else _unpacked(unpacking, piece):
+            if len(body) + len(part) > most:
+                raise OverflowError
+            await share.grow(len(part))
+            body += part
+            if unpacking is not None:
+                await asyncio.sleep(0)
+    if unpacking is not None and (not unpacking.eof or unpacking.unused_data):
+        raise ValueError("the body is not one complete gzip stream")
+    return bytes(body)
 
 
-def _unpacked(incoming: Incoming, data: bytes, limits: Limits) -> bytes:
-    encoding = (incoming.header(b"content-encoding") or "identity").strip().lower()
-    if encoding in ("", "identity"):
-        return data
-    if encoding not in ("gzip", "x-gzip"):
-        detail = "Send the body as it is, or with gzip."
-        given = {"encoding": encoding}
-        raise RegistryError("unsupported_encoding", incoming.subject, given, detail)
-    unpacking = zlib.decompressobj(wbits=31)
-    try:
-        plain = unpacking.decompress(data, limits.body + 1)
-    except zlib.error:
-        raise _not_parsed(incoming, "the body is not gzip") from None
-    if len(plain) > limits.body:
-        raise _too_large(incoming, limits)
-    if not unpacking.eof or unpacking.unused_data:
-        raise _not_parsed(incoming, "the body is not one complete gzip stream")
-    return plain
+def _unpacked(unpacking: Any, piece: bytes) -> Iterator[bytes]:
+    """What a piece of gzip holds, in pieces."""
+    if unpacking.eof and piece:
+        raise ValueError("something follows the gzip stream")
+    part = b"x" * _UNPACKED
+    while len(part) == _UNPACKED or piece:
+        try:
+            part = unpacking.decompress(piece, _UNPACKED)
+        except zlib.error:
+            raise ValueError("the body is not gzip") from None
+        yield part
+        piece = b"" if unpacking.eof else unpacking.unconsumed_tail
 
 
 def read_json(incoming: Incoming, data: bytes, limits: Limits) -> Any:
     """The JSON value of a body: members given twice and deep nesting are refused (GN-04)."""
-    _check_values(incoming, data, limits)
+    found = _measured(incoming, data, limits)
+    if incoming.exchange.count is not None:
+        incoming.exchange.count(found.memory)
     try:
-        value = msgspec.json.decode(data)
+        with _without_collecting():
+            value = msgspec.json.decode(data)
     except msgspec.MsgspecError as error:
         raise _not_parsed(incoming, json_fault(data, error).told(data)) from None
     except UnicodeDecodeError:
@@ -78,26 +114,46 @@ def read_json(incoming: Incoming, data: bytes, limits: Limits) -> Any:
         raise _too_deep(incoming, limits) from None
     if type(value) not in (dict, list):
         return Null.NULL if value is None else value
-    members = _count_members(incoming, value, limits)
-    if members and _STRING.findall(data).count(b":") != members:
+    if found.members and _count_members(value) != found.members:
         raise _not_parsed(incoming, "an object has the same member twice")
     return value
 
 
-def _check_values(incoming: Incoming, data: bytes, limits: Limits) -> None:
-    """Refuse more values than the limit while they are text: in memory each takes 20 times that."""
-    if data.count(b",") >= limits.values <= _STRING.sub(b"", data).count(b","):
-        raise _not_parsed(incoming, f"more than {limits.values} values")
+def _measured(incoming: Incoming, data: bytes, limits: Limits) -> Measure:
+    """What a text holds, refused as soon as it is too much."""
+    found = Measure()
+    for found in measured(data):
+        if found.depth > limits.nesting:
+            raise _too_deep(incoming, limits)
+        if found.values > limits.values:
+            raise _not_parsed(incoming, f"more than {limits.values} values")
+        if found.memory + len(data) > limits.bodies:
+            detail = f"To read it would take more than {limits.bodies} bytes of memory."
+            raise _too_large(incoming, detail)
+    return found
 
 
-def _count_members(incoming: Incoming, value: Any, limits: Limits) -> int:
-    """How many members all objects have together; the walk also measures the depth."""
-    members = depth = 0
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Hold off the collector, which would look at all values again and again while they are made.
+
+    It holds up every other thread.
+    """
+    with _collecting:
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if was_on:
+                gc.enable()
+
+
+def _count_members(value: Any) -> int:
+    """How many members all objects have together."""
+    members = 0
     level = [value]
     while level:
-        depth += 1
-        if depth > limits.nesting:
-            raise _too_deep(incoming, limits)
         below: list[Any] = []
         for one in level:
             if type(one) is dict:
@@ -116,6 +172,5 @@ def _too_deep(incoming: Incoming, limits: Limits) -> RegistryError:
     return _not_parsed(incoming, f"nested deeper than {limits.nesting} levels")
 
 
-def _too_large(incoming: Incoming, limits: Limits) -> RegistryError:
-    detail = f"At most {limits.body} bytes are taken."
+def _too_large(incoming: Incoming, detail: str) -> RegistryError:
     return RegistryError("request_too_large", incoming.subject, detail=detail)

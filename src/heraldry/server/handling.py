@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from functools import partial
 
 from heraldry.dialects.xreg_1_0.wire import Wire
-from heraldry.errors import RegistryError
+from heraldry.errors import IncompleteError, RegistryError
+from heraldry.registry.request import Reply, Request
 from heraldry.server.answer import Answer, completed
 from heraldry.server.flags import Query, choose_wire
 from heraldry.server.incoming import Incoming
 from heraldry.server.metrics import Metrics
 from heraldry.server.offer import Offer
+from heraldry.server.preconditions import Preconditions, is_known
 from heraldry.server.problems import problem_answer, said_at, unexpected
 from heraldry.server.replies import answer_of, root_link
 from heraldry.server.request_reading import Addressed, Spoken, read_request
@@ -30,6 +33,8 @@ class Handler:
 
     def kept(self, incoming: Incoming) -> Answer | None:
         """The reply that was kept for a request, if nothing has changed since."""
+        if incoming.path in UNCACHED:
+            return None
         return self.cache.find(_key(incoming), self.offer.revision())
 
     def read(self, incoming: Incoming) -> Answer:
@@ -58,12 +63,16 @@ class Handler:
             if is_service(incoming.path, self.offer):
                 hits = self.cache.hits
                 root = incoming.root(self.settings)
-                return service_answer(incoming, self.offer, root, self.metrics, hits)
+                answer = service_answer(incoming, self.offer, root, self.metrics, hits)
+                return self._with_methods(answer, allow)
             addressed = Addressed(incoming, self.offer, revision)
             allow = addressed.allowed()
             query = Query(incoming.query, addressed.path)
             wire = choose_wire(query, addressed.path, addressed.capabilities, wire)
-            return self._run(incoming, addressed, query, content, Spoken(base, wire))
+            answer = self._run(incoming, addressed, query, content, Spoken(base, wire))
+            return self._with_methods(answer, allow)
+        except IncompleteError:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever fails is told as a problem
             return self.failed(error, incoming, wire, allow)
 
@@ -77,7 +86,12 @@ class Handler:
             else unexpected(error, incoming)
         )
         base = incoming.base(self.settings)
-        return problem_answer(error, base, wire or self.settings.wire, allow)
+        answer = problem_answer(error, base, wire or self.settings.wire, allow)
+        return self._with_methods(answer, allow)
+
+    def _with_methods(self, answer: Answer, allow: str) -> Answer:
+        """The methods of the place, which pages of other origins are told (HT-03)."""
+        return replace(answer, methods=allow.encode("ascii")) if self.settings.origins else answer
 
     def _run(
         self, incoming: Incoming, addressed: Addressed, query: Query, content: bytes, spoken: Spoken
@@ -89,20 +103,37 @@ class Handler:
         if incoming.method == "OPTIONS":
             return self._options(addressed, request.base)
         html = query.has("html")
+        conditions = None if incoming.reads else Preconditions.of(incoming)
+        if conditions is not None:
+            shown = replace(incoming, accept_encoding=b"")
+            precondition = partial(_check, conditions, request, shown, html)
+            request = replace(request, precondition=precondition)
         return answer_of(self.offer.run(request), request, incoming, html=html)
 
     def _options(self, addressed: Addressed, base: str) -> Answer:
         """Which methods a place has; nothing is read but its types (HT-03)."""
-        if not addressed.known:
-            raise RegistryError("not_found", addressed.path)
         methods = addressed.allowed().encode("ascii")
         listed = [(b"allow", methods), (b"access-control-allow-methods", methods)]
         return completed(200, [root_link(base), *listed], place="options")
 
 
+def _check(
+    conditions: Preconditions, request: Request, incoming: Incoming, html: bool, reply: Reply | None
+) -> None:
+    """Compare the tag that a GET of the same address would have now."""
+    etag = None
+    if reply is not None:
+        read = replace(request, action="get", correlation="")
+        answer = answer_of(reply, read, incoming, html=html)
+        answer.close()
+        etag = answer.etag
+    conditions.check(etag)
+
+
 def conditional(answer: Answer, incoming: Incoming) -> Answer:
     """304 where the client has this answer already."""
-    if incoming.if_none_match and answer.status == 200 and answer.known(incoming.if_none_match):
+    named = incoming.if_none_match
+    if named and answer.status == 200 and is_known(answer.etag, named):
         answer.close()
         return answer.not_modified()
     return answer

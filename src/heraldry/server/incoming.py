@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from heraldry.errors import RegistryError
 from heraldry.registry.limits import Limits
+from heraldry.server.exchange import Exchange
 from heraldry.server.settings import ServerSettings
 
 Header = tuple[bytes, bytes]
@@ -33,6 +34,7 @@ class Incoming:
     headers: Sequence[Header]
     mount: str = ""
     """What stood before ``path``: the name of the registry, where it was used (HT-01)."""
+    exchange: Exchange = field(default_factory=Exchange, compare=False)
 
     @classmethod
     def of(cls, scope: Any) -> Incoming:

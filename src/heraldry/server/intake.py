@@ -9,20 +9,29 @@ import asyncio
 import hmac
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from heraldry.errors import MessageError, RawLogError
+from heraldry.dialects.xreg_1_0.error_catalogue import problem
+from heraldry.dialects.xreg_1_0.wire import RC4
+from heraldry.errors import MessageError, RawLogError, RegistryError
 from heraldry.messages import line
 from heraldry.messages.envelopes import event_formats
 from heraldry.messages.group_commit import GroupCommit
 from heraldry.messages.protocols import http
 from heraldry.messages.raw_line import batch_lines, raw_line
 from heraldry.messages.transports.http_target import split
-from heraldry.server.metrics import CONTENT_TYPE
+from heraldry.registry.limits import Limits
+from heraldry.server.budget import Budget, Share
+from heraldry.server.connection_counts import ConnectionCounts
+from heraldry.server.content import read_body
+from heraldry.server.gate import Gate
+from heraldry.server.incoming import Incoming
+from heraldry.server.metrics import CONTENT_TYPE, budget_lines, connection_lines
+from heraldry.server.origins import Origins
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -47,6 +56,7 @@ _WITHOUT = ("GET", "HEAD")
 _METHODS = ("POST", "PUT", "PATCH", "DELETE")
 """What makes a message: who only looks, such as a probe or a browser, sends none."""
 _ALLOW = (b"allow", ", ".join((*_METHODS, "OPTIONS")).encode())
+_CLOSING = ((b"connection", b"close"),)
 _Waiting = asyncio.Future[RawLogError | None]
 
 
@@ -54,6 +64,7 @@ _Waiting = asyncio.Future[RawLogError | None]
 class IntakeSettings:
     """``token``: what a sender must show as ``Authorization: Bearer``; None: nothing.
 
+    ``origins``: whose web pages may send. ``hosts``: see :class:`ServerSettings`.
     ``keep_invalid``: what says it is a batch of events and is none is kept as one message, which
     becomes a dead letter; else it is refused. ``path``: messages are posted below it, and theirs
     is what follows it.
@@ -63,6 +74,8 @@ class IntakeSettings:
     max_body: int = 16 * 1024 * 1024
     token: str | None = field(default=None, repr=False)
     keep_invalid: bool = False
+    origins: tuple[str, ...] = ()
+    hosts: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +102,18 @@ class Reply:
 class IntakeApp:
     """The ASGI application; the log stays open, its owner closes it."""
 
-    def __init__(self, log: RawLogWriter, settings: IntakeSettings | None = None) -> None:
+    def __init__(
+        self,
+        log: RawLogWriter,
+        settings: IntakeSettings | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self._log, self._settings = log, settings or IntakeSettings()
+        self._origins = Origins(self._settings.origins, b"*, authorization")
+        self._gate = Gate.of(self._origins, self._settings.hosts)
+        limits, most = limits or Limits(), self._settings.max_body
+        self._bodies = Budget(max(limits.bodies, most), most, limits.patience)
+        self.connections = ConnectionCounts()
         self._commit: GroupCommit[_Waiting] | None = None
         self._writing: asyncio.Task[None] | None = None
         self._answers: Counter[int] = Counter()
@@ -99,8 +122,15 @@ class IntakeApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection event of ASGI."""
         if scope["type"] == "http":
-            reply = await self._reply(scope, receive)
+            incoming = Incoming.of(scope)
+            refusal = self._gate.refusal(incoming)
+            if refusal is not None:
+                reply: Reply | None = _refused(refusal)
+            else:
+                reply = await self._reply(scope, receive)
             if reply is not None:
+                shared = self._origins.headers(incoming, _ALLOW[1])
+                reply = replace(reply, headers=(*reply.headers, *shared))
                 await self._send(reply, scope["method"], send)
         elif scope["type"] == "lifespan":
             await receive()
@@ -134,12 +164,17 @@ class IntakeApp:
             return Reply(405, f"Messages are sent by {', '.join(_METHODS)}.", (_ALLOW,))
         if not self._is_let_in(scope):
             return Reply(401, "A token is needed.", ((b"www-authenticate", b"Bearer"),))
+        share = self._bodies.share()
         try:
-            body = await self._body(scope, receive)
+            body = await self._body(scope, receive, share)
+            return None if body is None else await self._take(scope, body)
         except OverflowError:
             detail = f"At most {self._settings.max_body} bytes are taken."
-            return Reply(413, detail, ((b"connection", b"close"),))
-        return None if body is None else await self._take(scope, body)
+            return Reply(413, detail, _CLOSING)
+        except RegistryError as error:
+            return Reply(503, f"Nothing was taken: {error.detail}", ((b"retry-after", b"1"),))
+        finally:
+            share.set(0)
 
     async def _take(self, scope: Scope, body: bytes) -> Reply:
         try:
@@ -178,28 +213,17 @@ class IntakeApp:
         token = self._settings.token
         if token is None:
             return True
-        wanted = b"Bearer " + token.encode()
         shown = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(shown) == 1 and hmac.compare_digest(shown[0], wanted)
+        scheme, _, value = b", ".join(shown).partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(value.lstrip(), token.encode())
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+    async def _body(self, scope: Scope, receive: Receive, share: Share) -> bytes | None:
         """All of a body; None where the client went away, OverflowError where it is too long."""
         most = self._settings.max_body
         declared = [value for name, value in scope["headers"] if name == b"content-length"]
         if any(value.isdigit() and int(value) > most for value in declared):
             raise OverflowError
-        pieces: list[bytes] = []
-        size, more = 0, True
-        while more:
-            message: Any = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > most:
-                raise OverflowError
-            more = message.get("more_body", False)
-        return b"".join(pieces)
+        return await read_body(receive, None, most, share)
 
     def _service(self, path: str) -> Reply:
         if path == METRICS:
@@ -221,12 +245,19 @@ class IntakeApp:
             yield f"# HELP heraldry_intake_{name}_total {told}"
             yield f"# TYPE heraldry_intake_{name}_total counter"
             yield f"heraldry_intake_{name}_total {number}"
+        yield from connection_lines("heraldry_intake", self.connections)
+        yield from budget_lines("heraldry_intake_bodies", "bodies", self._bodies)
 
     async def _send(self, reply: Reply, method: str, send: Send) -> None:
         self._answers[reply.status] += 1
         headers, body = reply.parts()
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+
+
+def _refused(refusal: RegistryError) -> Reply:
+    status, said = problem(refusal, RC4)
+    return Reply(status, f"{said['title']} {said['detail']}", _CLOSING)
 
 
 async def _settle(waiting: Sequence[_Waiting], failure: RawLogError | None) -> None:

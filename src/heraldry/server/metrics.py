@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from heraldry.server.budget import Budget
+    from heraldry.server.connection_counts import ConnectionCounts
 
 BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"
@@ -16,6 +20,8 @@ class Metrics:
     """Requests by method, status and place, and how long they took. Used by one thread."""
 
     def __init__(self) -> None:
+        self.others: list[Callable[[], Iterator[str]]] = []
+        """Lines of others who count."""
         self._requests: Counter[tuple[str, int, str]] = Counter()
         self._buckets: dict[str, list[int]] = {}
         self._seconds: Counter[str] = Counter()
@@ -51,6 +57,8 @@ class Metrics:
         yield "# HELP heraldry_store_revision Changes with every write to the registry."
         yield "# TYPE heraldry_store_revision gauge"
         yield f"heraldry_store_revision {revision}"
+        for lines in self.others:
+            yield from lines()
 
     def _histogram(self, method: str) -> Iterator[str]:
         total = 0
@@ -59,3 +67,27 @@ class Metrics:
             yield f'heraldry_request_seconds_bucket{{method="{method}",le="{bound}"}} {total}'
         yield f'heraldry_request_seconds_sum{{method="{method}"}} {self._seconds[method]:.6f}'
         yield f'heraldry_request_seconds_count{{method="{method}"}} {total}'
+
+
+def measure(name: str, told: str, value: float) -> Iterator[str]:
+    """The lines of one number; a name that ends in ``_total`` counts."""
+    yield f"# HELP {name} {told}"
+    yield f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}"
+    yield f"{name} {value}"
+
+
+def budget_lines(name: str, what: str, budget: Budget) -> Iterator[str]:
+    """What a budget of bytes is used for; ``what`` shares it."""
+    yield from measure(f"{name}_bytes", f"Bytes that {what} under way take.", budget.used)
+    yield from measure(f"{name}_waiting", f"How many {what} wait for bytes.", budget.waiting)
+    told = f"How many {what} were refused as too many bytes were taken."
+    yield from measure(f"{name}_refused_total", told, budget.refused)
+
+
+def connection_lines(name: str, counts: ConnectionCounts) -> Iterator[str]:
+    """What became of connections."""
+    yield from measure(f"{name}_connections", "Connections that are open.", counts.open)
+    told = "Connections that were ended as their client kept the server waiting."
+    yield from measure(f"{name}_connections_ended_total", told, counts.ended)
+    told = "How often what came was not HTTP."
+    yield from measure(f"{name}_invalid_http_total", told, counts.invalid)

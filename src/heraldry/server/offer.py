@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from heraldry.errors import RegistryError
 from heraldry.model.metamodel import Model
 from heraldry.registry.capabilities import Capabilities, read_capabilities
 from heraldry.registry.registry import Registry
@@ -25,7 +27,8 @@ class Offer:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._types: Types | None = None
+        self.last_types = self._read_types(self.revision())
+        """The types when they were looked at last."""
         with registry.store.read() as tx:
             self.mount = f"/reg-{tx.state().id}"
         """The path that names the registry, as the reference server has it; no type can (A-02)."""
@@ -35,6 +38,28 @@ class Offer:
         """Whether reading may wait for a network."""
         return self._registry.reads_block
 
+    def fetch(
+        self,
+        needed: Iterable[tuple[str, str]],
+        fetched: dict[str, bytes | RegistryError],
+        most: int,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        """Fetch documents that are kept elsewhere, at most so many bytes of them."""
+        fetch = self._registry.fetch
+        for address, subject in needed:
+            if fetch is None or cancelled():
+                return
+            try:
+                content = fetch(address, subject)
+            except RegistryError as error:
+                fetched[address] = error
+                continue
+            most -= len(content)
+            told = "the documents that are kept elsewhere are too large together"
+            refusal = RegistryError("bad_request", subject, {"error_detail": told})
+            fetched[address] = content if most >= 0 else refusal
+
     def revision(self) -> int:
         """Changes with every write, also of other processes."""
         return self._registry.store.revision()
@@ -43,14 +68,16 @@ class Offer:
         """The model and capabilities that hold now; ``revision`` spares the look for it."""
         if revision is None:
             revision = self.revision()
-        types = self._types
-        if types is None or types.revision != revision:
-            with self._registry.store.read() as tx:
-                state = tx.state()
-            model = self._registry.model_of(state)
-            types = Types(revision, model, read_capabilities(state.capabilities))
-            self._types = types
+        types = self.last_types
+        if types.revision != revision:
+            types = self.last_types = self._read_types(revision)
         return types
+
+    def _read_types(self, revision: int) -> Types:
+        with self._registry.store.read() as tx:
+            state = tx.state()
+        model = self._registry.model_of(state)
+        return Types(revision, model, read_capabilities(state.capabilities))
 
     def long_path(self, short: str) -> str:
         """The path that a short one stands for (CA-06)."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from heraldry.dialects.xreg_1_0.wire import WIRES
 from heraldry.model.metamodel import GroupType, Model, ResourceType
 from heraldry.registry.capabilities import AVAILABLE, Capabilities
+from heraldry.server.openapi_names import name_operations, tag_objects
 from heraldry.server.openapi_requests import (
     GIVEN,
     request_schemas,
@@ -27,6 +28,7 @@ from heraldry.server.openapi_schemas import (
     resource_schema,
     version_schema,
 )
+from heraldry.server.openapi_service import TAG, service_paths
 
 Operation = dict[str, Any]
 Paths = Iterator[tuple[str, dict[str, Any]]]
@@ -69,7 +71,15 @@ _WRITE: Final = ("ignore", "specversion")
 _DEFAULTED: Final = (*_WRITE, "setdefaultversionid")
 
 _JSON: Final = "application/json"
-DISCOVERY: Final = ("/.xregistry", "/.well-known/xregistry")
+_FAILED: Final = {"412": {"$ref": "#/components/responses/problem"}}
+_TAGS: Final[Schema] = {
+    "type": "string",
+    "pattern": r'^(\*|(W/)?"[!#-~]*"( ?, ?(W/)?"[!#-~]*")*)$',
+}
+_CONDITIONS: Final = {
+    "If-Match": "Only if the representation has one of these entity tags; `*`: if there is one.",
+    "If-None-Match": "Only if it has none of these; `*`: if there is nothing.",
+}
 
 
 def describe(model: Model, capabilities: Capabilities, base: str) -> dict[str, Any]:
@@ -79,6 +89,10 @@ def describe(model: Model, capabilities: Capabilities, base: str) -> dict[str, A
         paths |= dict(_group_paths(group))
         for resource in group.resources.values():
             paths |= dict(_resource_paths(group, resource))
+    offered = _available(paths, capabilities)
+    service = service_paths(model.groups)
+    offered |= service
+    name_operations(offered, dict.fromkeys(service, TAG))
     return {
         "openapi": "3.1.0",
         "info": {
@@ -87,9 +101,17 @@ def describe(model: Model, capabilities: Capabilities, base: str) -> dict[str, A
             "description": "A registry by the CNCF xRegistry specification.",
         },
         "servers": [{"url": base}],
-        "paths": _available(paths, capabilities),
+        "tags": tag_objects(model, TAG),
+        "paths": offered,
         "components": {
             "schemas": {"problem": PROBLEM, **request_schemas(model)},
+            "parameters": {
+                name: {"name": name, "in": "header", "description": text, "schema": _TAGS}
+                for name, text in _CONDITIONS.items()
+            },
+            "headers": {
+                "ETag": {"description": "For `If-Match` and `If-None-Match`.", "schema": _TEXT}
+            },
             "responses": {
                 "problem": {
                     "description": "What is wrong, as a problem document.",
@@ -106,9 +128,7 @@ def _available(paths: dict[str, Any], capabilities: Capabilities) -> dict[str, A
     for path, operations in paths.items():
         name = path[1:] if path[1:] in AVAILABLE else "entities"
         mutable = capabilities.available.get(name)
-        if path in DISCOVERY:
-            found[path] = operations
-        elif mutable is not None:
+        if mutable is not None:
             kept = operations if mutable else {"get", "parameters"}
             found[path] = {key: value for key, value in operations.items() if key in kept}
     return found
@@ -136,8 +156,6 @@ def _registry_paths(model: Model) -> Paths:
         one |= {method: _writing(f"Change the {name}", OBJECT, GIVEN) for method in writes}
         yield f"/{name}", one
     yield "/export", {"get": _reading("Everything, fit to be imported", OBJECT, _READ)}
-    for path in DISCOVERY:
-        yield path, {"get": _reading("Registries to be found here", OBJECT, ())}
 
 
 def _group_paths(group: GroupType) -> Paths:
@@ -216,9 +234,9 @@ def _documents(name: str, *, post: bool) -> dict[str, Operation]:
     shown = {"description": "The document; its metadata is in headers."}
     replies = {"200": shown, "201": shown, "303": {"description": "The document is elsewhere."}}
     writing = {
-        "parameters": _parameters(_DEFAULTED),
+        "parameters": [*_parameters(_DEFAULTED), *_conditions()],
         "requestBody": {"required": False, "content": {"application/octet-stream": {}}},
-        "responses": _responses(replies),
+        "responses": _responses({**replies, **_FAILED}),
     }
     found = {
         "get": {
@@ -235,7 +253,8 @@ def _documents(name: str, *, post: bool) -> dict[str, Operation]:
 
 
 def _reading(summary: str, schema: Schema, flags: Sequence[str]) -> Operation:
-    replies = {"200": _json_reply(schema)}
+    tagged = {"headers": {"ETag": {"$ref": "#/components/headers/ETag"}}}
+    replies = {"200": _json_reply(schema) | tagged}
     return {
         "summary": summary,
         "parameters": _parameters(flags),
@@ -253,17 +272,17 @@ def _writing(
     replies = {"200": _json_reply(schema)} | ({"201": _json_reply(schema)} if created else {})
     return {
         "summary": summary,
-        "parameters": _parameters(flags),
+        "parameters": [*_parameters(flags), *_conditions()],
         "requestBody": {"required": True, "content": {_JSON: {"schema": given}}},
-        "responses": _responses(replies),
+        "responses": _responses({**replies, **_FAILED}),
     }
 
 
 def _deleting(summary: str, flags: Sequence[str], *, body: bool = False) -> Operation:
     found = {
         "summary": summary,
-        "parameters": _parameters(flags),
-        "responses": _responses({"204": {"description": "It is gone."}}),
+        "parameters": [*_parameters(flags), *_conditions()],
+        "responses": _responses({"204": {"description": "It is gone."}, **_FAILED}),
     }
     if body:
         chosen = GIVEN | {"additionalProperties": OBJECT}
@@ -273,6 +292,10 @@ def _deleting(summary: str, flags: Sequence[str], *, body: bool = False) -> Oper
 
 def _json_reply(schema: Schema) -> Operation:
     return {"description": "Done.", "content": {_JSON: {"schema": schema}}}
+
+
+def _conditions() -> list[dict[str, str]]:
+    return [{"$ref": f"#/components/parameters/{name}"} for name in _CONDITIONS]
 
 
 def _responses(replies: dict[str, Any]) -> dict[str, Any]:

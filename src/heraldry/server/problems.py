@@ -38,7 +38,7 @@ def said_at(error: RegistryError, incoming: Incoming) -> RegistryError:
         return RegistryError(error.name, incoming.subject, error.arguments, error.detail)
     if error.name not in _ABOUT_FLAGS or error.subject != incoming.subject or not incoming.query:
         return error
-    subject = f"{error.subject}?{incoming.query.decode('latin-1')}"
+    subject = f"{incoming.path}?{incoming.query.decode('latin-1')}"
     return RegistryError(error.name, subject, error.arguments, error.detail)
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from heraldry.dialects.xreg_1_0.flag_names import CURSOR
 from heraldry.dialects.xreg_1_0.header_values import plain_value
-from heraldry.registry.request import Document, Reply, Request
+from heraldry.registry.request import Document, Place, Reply, Request
 from heraldry.server.answer import Answer, completed, take
 from heraldry.server.attribute_headers import write_headers
 from heraldry.server.incoming import Header, Incoming
@@ -20,6 +20,7 @@ from heraldry.server.page import PAGE, page
 JSON: Header = (b"content-type", b"application/json; charset=utf-8")
 INDENT_BELOW: Final = 1_000_000
 """JSON of fewer bytes is indented for those who read it; more is sent as compact as it is made."""
+_ENTITIES: Final = (Place.REGISTRY, Place.GROUP, Place.RESOURCE, Place.META, Place.VERSION)
 _STATUS = {"ok": 200, "created": 201, "deleted": 204, "elsewhere": 303}
 
 
@@ -53,6 +54,8 @@ def answer_of(reply: Reply, request: Request, incoming: Incoming, *, html: bool 
     if reply.document is not None:
         headers += _document_headers(reply.document, request)
         body = reply.document.content
+        if reply.pieces is not None:
+            body = next(reply.pieces, b"")
     elif reply.outcome != "deleted":
         body, rest = _json_of(reply)
         paged = html and rest is None and request.action == "get"
@@ -65,10 +68,29 @@ def answer_of(reply: Reply, request: Request, incoming: Incoming, *, html: bool 
         headers,
         body,
         rest=rest,
+        size=reply.size,
+        memory=0 if reply.streamed else reply.size or 0,
         place=request.target.place.name.lower(),
-        tag=reply.tag if request.action == "get" and not reply.volatile else None,
+        tag=reply.tag if _is_tagged(reply, request) else None,
         gzips=incoming.gzip(),
     )
+
+
+def _is_tagged(reply: Reply, request: Request) -> bool:
+    """Whether a reply has the tag of a GET of its address.
+
+    That of a PUT only where the bytes that were sent are those that are kept (RFC 9110, 9.3.4).
+    """
+    if reply.volatile or request.action == "get":
+        return not reply.volatile
+    if request.action == "put":
+        sent, document = request.body, reply.document
+        return (
+            isinstance(sent, Document)
+            and document is not None
+            and (document.content == sent.content)
+        )
+    return request.action == "patch" and request.target.place in _ENTITIES
 
 
 def _json_of(reply: Reply) -> tuple[bytes, Iterator[bytes] | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 from urllib.parse import unquote
 
 from heraldry.dialects.xreg_1_0.wire import Wire
@@ -15,11 +15,11 @@ from heraldry.registry.view_short import is_short
 from heraldry.server.attribute_headers import read_headers, refuse_headers
 from heraldry.server.content import read_json
 from heraldry.server.flags import Query, read_flags
+from heraldry.server.gate import check_media_type
 from heraldry.server.incoming import Incoming
 from heraldry.server.methods import METHODS, allowed, supported, wants_document
 from heraldry.server.offer import Offer
 
-_FINDING = ("GET", "HEAD", "OPTIONS", "DELETE")
 _COLLECTIONS = (Place.GROUPS, Place.RESOURCES, Place.VERSIONS)
 
 
@@ -33,7 +33,7 @@ class Spoken:
 
 
 class Addressed:
-    """What a request is about: its target, whose types the model may or may not have."""
+    """What a request is about: its target, whose types the model has."""
 
     def __init__(self, incoming: Incoming, offer: Offer, revision: int | None = None) -> None:
         path = _decoded(incoming)
@@ -42,20 +42,19 @@ class Addressed:
         parts = path.split("/")[1:]
         _check_parts(parts)
         types = offer.types(revision)
-        if incoming.method in _FINDING:
-            _check_types(parts, types.model)
+        _check_types(parts, types.model)
         self.path = path
         self.target = Target.parse(path)
         self.capabilities = types.capabilities
-        self.known, self.type = _types(self.target, types.model)
+        self.type = _resource_type(self.target, types.model)
 
     def allowed(self) -> str:
         """The methods that work here, as ``Allow`` lists them."""
         return ", ".join(allowed(self.target, self.type, self.capabilities))
 
     def check_method(self, method: str) -> None:
-        """405 for what this place never does (HT-02); unknown types are for the registry."""
-        if method not in METHODS or (self.known and not supported(self.target, method)):
+        """405 for what this place never does (HT-02)."""
+        if method not in METHODS or not supported(self.target, method):
             raise RegistryError("action_not_supported", self.path, {"action": method})
         if method == "PATCH" and wants_document(self.target, self.type):
             raise RegistryError("details_required", self.path)
@@ -76,14 +75,14 @@ def read_request(
     body: object = None
     if method == "DELETE":
         if target.place in _COLLECTIONS and content:
-            body = read_json(incoming, content, limits)
-    elif method != "GET" and addressed.known:
+            body = _json(incoming, content, limits)
+    elif method != "GET":
         if addressed.type is not None and wants_document(target, addressed.type):
             body = _document(incoming, content, addressed.type, spoken.wire)
         else:
             refuse_headers(incoming)
             # Whether it may be missing, the registry says, after it has looked at the flags.
-            body = read_json(incoming, content, limits) if content else None
+            body = _json(incoming, content, limits) if content else None
     return Request(
         action=cast("Action", method.lower()),
         target=target,
@@ -93,7 +92,15 @@ def read_request(
         base=spoken.base,
         path=addressed.path,
         correlation=spoken.correlation,
+        elsewhere=incoming.exchange.elsewhere,
+        room=incoming.exchange.room if incoming.reads else None,
+        cancelled=incoming.exchange.cancelled,
     )
+
+
+def _json(incoming: Incoming, content: bytes, limits: Limits) -> Any:
+    check_media_type(incoming)
+    return read_json(incoming, content, limits)
 
 
 def _document(incoming: Incoming, content: bytes, type: ResourceType, wire: Wire) -> Document:  # noqa: A002
@@ -128,7 +135,8 @@ def _check_types(parts: list[str], model: Model) -> None:
     if group is None:
         detail = f"There is no Group type {parts[0]}."
         raise RegistryError("not_found", f"/{parts[0]}", detail=detail)
-    if len(parts) > 2 and parts[2].removesuffix("$details") not in group.resources:
+    resources = parts[2].removesuffix("$details") if len(parts) > 2 else ""
+    if resources and resources not in group.resources:
         detail = f"There is no Resource type {parts[2]} in {parts[0]}."
         raise RegistryError("not_found", "/" + "/".join(parts[:3]), detail=detail)
 
@@ -141,15 +149,10 @@ def _check_parts(parts: list[str]) -> None:
             raise _bad(named, "a part of the path is empty")
 
 
-def _types(target: Target, model: Model) -> tuple[bool, ResourceType | None]:
-    """Whether the model has the types of a target, and its resource type."""
-    if not target.groups:
-        return True, None
-    group = model.groups.get(target.groups)
-    if group is None or not target.resources:
-        return group is not None, None
-    found = group.resources.get(target.resources)
-    return found is not None, found
+def _resource_type(target: Target, model: Model) -> ResourceType | None:
+    if not target.resources:
+        return None
+    return model.groups[target.groups].resources[target.resources]
 
 
 def _bad(subject: str, reason: str) -> RegistryError:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 import os
 import signal
 import socket
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heraldry.errors import UsageError
@@ -14,7 +17,15 @@ from heraldry.registry.limits import Limits
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from heraldry.server.connection_counts import ConnectionCounts
+
 _BACKLOG = 2048
+_SWITCH = 0.001
+"""Seconds that the event loop waits for a thread that computes before this must let it go on."""
+_NOT_HTTP = "Invalid HTTP request received."
+_FILES = 65_536
+_OTHER_FILES = 200
+"""So many open files are not connections: those of databases, above all."""
 
 
 def end_on_sigterm() -> None:
@@ -43,27 +54,56 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def _files() -> int:
+    """How many files may be open, after more were asked for."""
+    try:
+        import resource
+    except ImportError:  # no such limit here
+        return _FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return _FILES if soft == resource.RLIM_INFINITY else soft
+
+
 def run(
-    app: ASGIApp, listening: socket.socket, *, limits: Limits | None = None, idle: int = 75
+    app: ASGIApp,
+    listening: socket.socket,
+    *,
+    limits: Limits | None = None,
+    counts: ConnectionCounts | None = None,
+    idle: int = 75,
 ) -> None:
     """Answer requests until SIGINT or SIGTERM; those under way are finished first."""
     stopping = (signal.SIGINT, signal.SIGTERM)
     signal.pthread_sigmask(signal.SIG_BLOCK, stopping)
     try:
-        _run(app, listening, limits or Limits(), idle)
+        _run(app, listening, limits or Limits(), counts, idle)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, stopping)
 
 
-def _run(app: ASGIApp, listening: socket.socket, limits: Limits, idle: int) -> None:
+def _run(
+    app: ASGIApp,
+    listening: socket.socket,
+    limits: Limits,
+    counts: ConnectionCounts | None,
+    idle: int,
+) -> None:
     import uvicorn
 
     from heraldry.server.connection import bounded
+    from heraldry.server.connection_counts import ConnectionCounts
     from heraldry.server.stopping import StoppingServer
 
+    sys.setswitchinterval(_SWITCH)
+    gc.freeze()
+    limits = replace(limits, connections=min(limits.connections, _files() - _OTHER_FILES))
     config = uvicorn.Config(
         app,
-        http=bounded(limits),
+        http=bounded(limits, counts or ConnectionCounts()),
         ws="none",
         log_level="warning",
         access_log=False,
@@ -73,4 +113,6 @@ def _run(app: ASGIApp, listening: socket.socket, limits: Limits, idle: int) -> N
         timeout_keep_alive=idle,
         timeout_graceful_shutdown=10,
     )
+    # One line for each would fill the disk of who keeps them: connections count them instead.
+    logging.getLogger("uvicorn.error").addFilter(lambda record: record.msg != _NOT_HTTP)
     StoppingServer(config).run(sockets=[listening])

@@ -23,5 +23,10 @@ class ServerSettings:
     """How many requests that only read may run at once, besides small ones."""
     origins: tuple[str, ...] = ()
     """Whose pages may read and write here: ``https://example.com``; ``*`` is everybody's."""
+    hosts: tuple[str, ...] | None = None
+    """The names that requests may use for it besides those of its own machine; ``*`` is any.
+
+    ``None``: they are not checked.
+    """
     correlation: bool = False
     """Whether replies to writes name the id that their change events carry (HB-12, EV-08)."""

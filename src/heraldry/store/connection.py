@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 Values = Sequence[Any]
@@ -27,6 +27,9 @@ class Connection(Protocol):
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values]) -> None:
         """Add rows by the fastest way the database has."""
+
+    def document(self, key: int, size: int) -> Iterator[bytes]:
+        """The content of a document in pieces of a size."""
 
     def among(self, column: str) -> str:
         """A condition: the column is one of the numbers of the next bound value."""

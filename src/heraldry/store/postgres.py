@@ -37,6 +37,8 @@ _GONE: Final = ("08", "57", "53300")
 """States of SQL: the connection failed, the server stops or starts, it has too many clients."""
 _SIGNS_OF_LIFE: Final = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """A host that went without a word is noticed after 25 seconds, and not after hours."""
+_PIECES: Final = 16
+"""So many pieces of a document are asked for together."""
 _BULK: Final = 100
 """From so many rows on, COPY is faster."""
 
@@ -79,6 +81,17 @@ class PostgresConnection:
         with self._cursor.copy(_placed(f"COPY {table} ({names}) FROM STDIN")) as copy:
             for row in rows:
                 copy.write_row(row)
+
+    def document(self, key: int, size: int) -> Iterator[bytes]:
+        """The content of a document in pieces of a size; several are asked for at a time.
+
+        To find any part, the database may have to unpack all that is before it.
+        """
+        start, many = 1, size * _PIECES
+        question = "SELECT substring(content FROM ? FOR ?) FROM document WHERE key = ?"
+        while found := bytes(self.all(question, (start, many, key))[0][0]):
+            yield from (found[at : at + size] for at in range(0, len(found), size))
+            start += many
 
     def among(self, column: str) -> str:
         """A condition: the column is one of the numbers of the next bound value."""

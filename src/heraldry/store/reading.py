@@ -208,6 +208,15 @@ class SqlReader:
         found = self._connection.all(sql, (self._connection.listed(keys),))
         return {key: bytes(content) for key, content in found}
 
+    def document_sizes(self, keys: Collection[int]) -> dict[int, int]:
+        """How many bytes documents have, by their keys."""
+        sql = f"SELECT key, length(content) FROM document WHERE {self._connection.among('key')}"
+        return dict(self._connection.all(sql, (self._connection.listed(keys),)))
+
+    def document_pieces(self, key: int, size: int) -> Iterator[bytes]:
+        """The bytes of a document in pieces of a size, read as they are asked for."""
+        return self._connection.document(key, size)
+
     def journal(self, after: int, limit: int) -> list[Change]:
         """Changes with a greater sequence than ``after``, in order."""
         return [change_of(record) for record in self._connection.all(_JOURNAL, (after, limit))]

@@ -44,6 +44,7 @@ class SqliteConnection:
     def __init__(self, file: str) -> None:
         self._apsw = apsw.Connection(file, statementcachesize=300)
         self._apsw.set_busy_timeout(_PATIENCE)
+        self._read_from: set[apsw.Blob] = set()
 
     def all(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Every row a question has."""
@@ -61,6 +62,26 @@ class SqliteConnection:
         """Add rows."""
         marks = ", ".join("?" * len(columns))
         self.many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    def document(self, key: int, size: int) -> Iterator[bytes]:
+        """The content of a document in pieces of a size."""
+        blob = self._apsw.blob_open("main", "document", "content", key, False)
+        self._read_from.add(blob)
+        try:
+            while piece := blob.read(size):
+                yield piece
+        finally:
+            # Where the collector ends this, on any thread, the connection may be at work again.
+            if blob in self._read_from:
+                self._read_from.remove(blob)
+                blob.close()
+
+    def rest(self) -> None:
+        """End the transaction of a reader, and with it what was not read to its end."""
+        while self._read_from:
+            self._read_from.pop().close()
+        if self.in_transaction:
+            self.run("ROLLBACK")
 
     def among(self, column: str) -> str:
         """A condition: the column is one of the numbers of the next bound value."""
@@ -286,8 +307,7 @@ class SqliteStore:
                 connection.run("BEGIN")
                 yield SqlReader(connection, self._memory)
             finally:
-                if connection.in_transaction:
-                    connection.run("ROLLBACK")
+                connection.rest()
                 self._give_back(connection)
 
     def _reader(self) -> SqliteConnection:

@@ -88,6 +88,12 @@ class Reader(Protocol):
     def documents(self, keys: Collection[int]) -> dict[int, bytes]:
         """The bytes of many documents, by their keys; those that are not there are missing."""
 
+    def document_sizes(self, keys: Collection[int]) -> dict[int, int]:
+        """How many bytes documents have, by their keys."""
+
+    def document_pieces(self, key: int, size: int) -> Iterator[bytes]:
+        """The bytes of a document in pieces of a size, read as they are asked for."""
+
     def journal(self, after: int, limit: int) -> list[Change]:
         """Changes with a greater sequence than ``after``, in order."""
 

@@ -13,9 +13,10 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.conftest import ROOT, java_major
+from tests.conftest import ROOT
 from tests.live.servers.certificate import Certificate, make_certificate
 from tests.live.servers.server import Server, free_port, running
+from tests.skips import java_major
 
 USERNAME, PASSWORD = "ada", "correct horse"
 _CLUSTER = "MkU3OEVBNTcwNTJENDM2Qk"

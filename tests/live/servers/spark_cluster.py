@@ -14,8 +14,8 @@ import psutil
 import pyspark
 import pytest
 
-from tests.conftest import java_major
 from tests.live.servers.server import Server, free_port, running
+from tests.skips import java_major
 
 HOST = "127.0.0.1"
 SPARK_HOME = Path(pyspark.__file__).parent

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import java_major
 from tests.live.servers.server import Server, free_port, running
 from tests.live.servers.spark_cluster import HOST, SPARK_HOME, environment
+from tests.skips import java_major
 
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import struct
 import time
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any
 from uuid import UUID
 
@@ -15,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-if find_spec("proton") is None and os.environ.get("HERALDRY_REQUIRE_LIVE") != "1":
-    how = "pip install 'heraldry[amqp]' (needs gcc, libssl-dev, python3-dev)"
-    pytest.skip(f"proton is not installed: {how}", allow_module_level=True)
+from tests.skips import NO_AMQP
+
+pytest.importorskip("proton", reason=NO_AMQP)
 
 from proton import Array, Data, Described, Link, Message, Terminus, symbol, ulong
 
@@ -31,7 +29,10 @@ from heraldry.messages.transports.transport import Connection, Usage
 from heraldry.model.endpoint import Endpoint
 from heraldry.model.formats import fold
 from heraldry.model.xid import Xid
+from tests.effort import effort, thorough
 from tests.messages.wires import raws
+
+pytestmark = pytest.mark.amqp
 
 MESSAGES = raws("AMQP/1.0")
 
@@ -76,7 +77,8 @@ def nested(depth: int) -> bytes:
 # --- the bytes of messages
 
 
-@settings(max_examples=2000)
+@thorough
+@settings(max_examples=effort(300, soak=2000))
 @given(MESSAGES)
 def test_decode_is_the_inverse_of_encode(raw):
     found = decode(encode(raw))
@@ -84,7 +86,8 @@ def test_decode_is_the_inverse_of_encode(raw):
     assert repr(found) == repr(raw)  # also the types: 1 is not True, nor 1.0
 
 
-@settings(max_examples=2000)
+@thorough
+@settings(max_examples=effort(300, soak=2000))
 @given(MESSAGES, st.data())
 def test_cut_and_flipped_bytes_are_a_message_or_an_error(raw, data):
     content = bytearray(encode(raw))

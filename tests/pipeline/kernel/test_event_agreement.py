@@ -18,6 +18,7 @@ from heraldry.messages.judge import Judge
 from heraldry.messages.protocols import kafka
 from heraldry.messages.verdict import Accepted
 from heraldry.pipeline.kernel import path as kernel
+from tests.effort import thorough
 from tests.pipeline.kernel import event_lines
 from tests.pipeline.kernel.agreement import assert_agreement, judge_of
 from tests.pipeline.kernel.event_lines import DEFINITIONS, GOOD, LEFT
@@ -57,7 +58,7 @@ def test_good_events(name: str, judge: Judge, shared_path: kernel.KernelPath) ->
 
 
 def test_everything_together(judge: Judge) -> None:
-    lines = [*event_lines.adversarial().values(), *STRANGE.values()]
+    lines = [*event_lines.adversarial(), *STRANGE.values()]
     random.Random(5).shuffle(lines)
     taken = assert_agreement(judge, kernel.KernelPath(judge), lines)
     assert len(taken) > len(lines) // 30
@@ -77,6 +78,7 @@ def test_lines_that_only_make_sense_together(judge: Judge, shared_path: kernel.K
             assert assert_agreement(judge, shared_path, [good[:cut], good[cut:]]) == []
 
 
+@thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_mutations(seed: int, judge: Judge, shared_path: kernel.KernelPath) -> None:
     rng = random.Random(seed)
@@ -84,6 +86,7 @@ def test_mutations(seed: int, judge: Judge, shared_path: kernel.KernelPath) -> N
     assert len(assert_agreement(judge, shared_path, lines)) > len(lines) // 50
 
 
+@thorough
 def test_flawed_events(judge: Judge) -> None:
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(event_lines.bound_events(), min_size=1, max_size=12))
@@ -176,5 +179,5 @@ def test_what_the_source_writes_is_taken(judge: Judge, shared_path: kernel.Kerne
 def test_they_land(compiled: bool, tmp_path: Path) -> None:
     setting = landing.Setting(catalog=document({**NATIVES, **DEFINITIONS}, "g"), compiled=compiled)
     lines = [*(sent.line() for sent in GOOD.values()), *STRANGE.values()]
-    lines += list(event_lines.adversarial().values())[::37]
+    lines += event_lines.adversarial(every=37)
     landing.assert_agreement(setting, tmp_path, lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 
 import pyarrow as pa
@@ -18,6 +17,7 @@ from heraldry.pipeline.kernel import jit
 from heraldry.pipeline.kernel import path as kernel
 from heraldry.pipeline.kernel.envelope import MEMBERS
 from heraldry.pipeline.kernel.parse import parse_rows
+from tests.effort import effort, thorough
 from tests.pipeline.kernel.adversarial import ADVERSARIAL, ATTRIBUTES, ITEM, ORDER, full, put
 from tests.pipeline.kernel.agreement import assert_agreement, judge_of, message
 from tests.suites.flawed_lines import (
@@ -36,9 +36,8 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not kernel.available(), reason="numba is not installed"),
 ]
-SOAK = bool(os.environ.get("HERALDRY_SOAK"))
-EXAMPLES = 20_000 if SOAK else 100
-MUTATIONS = 1_000_000 if SOAK else 20_000
+EXAMPLES = effort(100, soak=20_000)
+MUTATIONS = effort(20_000, soak=1_000_000)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +89,7 @@ def mutated(rng: random.Random, good: bytes) -> bytes:
     return bytes(text)
 
 
+@thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_mutations(seed: int, judge: Judge, shared_path: kernel.KernelPath) -> None:
     rng = random.Random(seed)
@@ -107,6 +107,7 @@ SETTINGS = {
 }
 
 
+@thorough
 @pytest.mark.parametrize("name", list(SETTINGS), ids=list(SETTINGS))
 def test_every_kind_of_definition(name: str) -> None:
     catalog, lines = SETTINGS[name]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from typing import Any
 
 import pytest
 
 from heraldry.pipeline.kernel import path as kernel
+from tests.effort import effort, thorough
 from tests.pipeline.kernel.agreement import assert_agreement, judge_of, line, message
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not kernel.available(), reason="numba is not installed"),
 ]
-ROUNDS = 400 if os.environ.get("HERALDRY_SOAK") else 6
+ROUNDS = effort(6, soak=400)
 SCHEMAS, DOCUMENTS = 20, 60
 NAMES = ("a", "b", "qty", "longer_name_here", "ключ", "with space", "A", "", "a.b", "id")
 DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
@@ -127,6 +127,7 @@ def valid_for(schema: Any, draft: str) -> Any:
     return schema
 
 
+@thorough
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_random_schemas(seed: int) -> None:
     rng = random.Random(seed)

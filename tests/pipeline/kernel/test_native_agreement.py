@@ -16,6 +16,7 @@ from heraldry.dialects.load import load_bytes
 from heraldry.messages.judge import Judge
 from heraldry.messages.verdict import Accepted
 from heraldry.pipeline.kernel import path as kernel
+from tests.effort import thorough
 from tests.pipeline.kernel import native_lines
 from tests.pipeline.kernel.agreement import assert_agreement, judge_of
 from tests.pipeline.kernel.native_lines import DEFINITIONS, GOOD, TAKEN, definition, line, put
@@ -79,6 +80,7 @@ def test_lines_that_only_make_sense_together(judge: Judge, shared_path: kernel.K
             assert assert_agreement(judge, shared_path, [good[:cut], good[cut:]]) == []
 
 
+@thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_mutations(seed: int, judge: Judge, shared_path: kernel.KernelPath) -> None:
     rng = random.Random(seed)
@@ -87,6 +89,7 @@ def test_mutations(seed: int, judge: Judge, shared_path: kernel.KernelPath) -> N
     assert len(assert_agreement(judge, shared_path, lines)) > len(lines) // 50
 
 
+@thorough
 def test_flawed_messages(judge: Judge) -> None:
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(native_lines.natives(), min_size=1, max_size=12))

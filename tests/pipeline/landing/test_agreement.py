@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from heraldry.messages.verdict import Accepted
 from heraldry.pipeline.landing import lander
+from tests.effort import effort, thorough
 from tests.pipeline.kernel.event_lines import DEFINITIONS, bound_events
 from tests.pipeline.kernel.native_lines import DEFINITIONS as NATIVES
 from tests.pipeline.kernel.native_lines import natives
@@ -50,7 +50,6 @@ from tests.suites.streams import (
 
 BOUND = document({**NATIVES, **DEFINITIONS}, "g")
 """Definitions of all protocols, of events and others."""
-EXAMPLES = 4_000 if os.environ.get("HERALDRY_SOAK") else 120
 SETTINGS = {
     "all": (Setting(catalog=WIDE), events(EVENT_KINDS) | native_lines()),
     "not-compiled": (Setting(catalog=WIDE, compiled=False), events(EVENT_KINDS)),
@@ -64,6 +63,8 @@ SETTINGS = {
     "open-types": (Setting(catalog=OPEN), events(OPEN_KINDS) | events({"o": EVENT_KINDS["order"]})),
 }
 ids = list(SETTINGS)
+VARIED = {"all", "on-protocols", "open-types"}
+"""Those that differ in what comes; the others in what is done with it."""
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +73,13 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@thorough
 @pytest.mark.parametrize("name", ids, ids=ids)
 def test_pipeline_agrees_with_the_judge(name: str, warehouse: Path) -> None:
     setting, lines = SETTINGS[name]
+    examples = effort(120 if name in VARIED else 40, soak=4_000)
 
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(lines, min_size=1, max_size=12))
     def agree(stream: list[bytes]) -> None:
         assert_agreement(setting, warehouse, stream)
@@ -264,8 +267,15 @@ def test_one_line_alone(name: str, warehouse: Path) -> None:
     assert_agreement(Setting(catalog=WIDE, compiled=False), warehouse, [ADVERSARIAL[name]])
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["not-compiled", "compiled"])
-@pytest.mark.parametrize("keep", [False, True], ids=["plain", "payload-kept"])
+@pytest.mark.parametrize(
+    ("compiled", "keep"),
+    [
+        pytest.param(False, True, id="not-compiled, payload-kept"),
+        pytest.param(True, False, id="compiled"),
+        pytest.param(False, False, marks=pytest.mark.soak, id="not-compiled"),
+        pytest.param(True, True, marks=pytest.mark.soak, id="compiled, payload-kept"),
+    ],
+)
 def test_all_lines_together(compiled: bool, keep: bool, tmp_path: Path) -> None:
     """One strange payload must not change what becomes of those beside it."""
     setting = Setting(catalog=WIDE, keep_payload=keep, compiled=compiled)

@@ -170,6 +170,14 @@ BOTH: Final = {
     "versionid_not_allowed": ErrorType(
         400, 'For "<subject>", a "versionid" cannot be chosen: "<plural>" has "setversionid" false'
     ),
+    # Ours: conditional requests (docs/decisions/0017).
+    "precondition_failed": ErrorType(412, 'For "<subject>", <name> does not hold', ""),
+    # Ours: what web pages may not do (docs/decisions/0018).
+    "foreign_host": ErrorType(403, "The host (<host>) is not one of this server", ""),
+    "foreign_page": ErrorType(403, "A web page of <origin> may not write to: <subject>", ""),
+    "page_media_type": ErrorType(
+        403, 'For "<subject>", a web page must send JSON as such, not as <type>', ""
+    ),
     # Ours: the limits of a server, and bodies it cannot read.
     "request_too_large": ErrorType(413, 'For "<subject>", the body is too large', ""),
     "insufficient_storage": ErrorType(507, 'There is no room to store "<subject>"', ""),
@@ -205,10 +213,6 @@ _ONLY: Final = {
     },
 }
 
-_ORDER: Final = {
-    RC2.specversion: ("type", "title", "detail", "subject", "args"),
-    RC4.specversion: ("type", "title", "subject", "args", "detail"),
-}
 _WITHOUT_SUBJECT: Final = {
     RC2.specversion: frozenset({"header_error", "parsing_data"}),
     RC4.specversion: frozenset[str](),
@@ -230,11 +234,11 @@ def problem(error: RegistryError, wire: Wire) -> tuple[int, dict[str, Any]]:
     body: dict[str, Any] = {
         "type": kind.uri(name),
         "title": _filled(kind.title, {**shown, "subject": error.subject}),
+        "detail": error.detail,
         "subject": "" if name in without else error.subject,
         "args": shown,
-        "detail": error.detail,
     }
-    return kind.status, {key: body[key] for key in _ORDER[wire.specversion] if body[key]}
+    return kind.status, {key: value for key, value in body.items() if value}
 
 
 def _spoken(error: RegistryError, wire: Wire) -> tuple[str, dict[str, str]]:

@@ -24,6 +24,8 @@ class Wire:
     """What the capability ``available`` lists whether or not a client names it (CP-02)."""
     flags_at_once: bool
     """Whether capabilities in a write of the registry steer the flags of that reply (RG-05)."""
+    map_before_count: bool
+    """Whether a collection that is inlined stands before its count (RG-01)."""
     reference_types: tuple[str, str]
     """The types that the model shows for ``<RESOURCE>url`` and ``xref`` (KD-19)."""
 
@@ -43,6 +45,7 @@ RC2 = Wire(
     stickyversions=True,
     always_available=("entities",),
     flags_at_once=False,
+    map_before_count=False,
     reference_types=("uri", "xid"),
 )
 RC4 = Wire(
@@ -52,6 +55,7 @@ RC4 = Wire(
     stickyversions=False,
     always_available=("capabilities", "entities", "model"),
     flags_at_once=True,
+    map_before_count=True,
     reference_types=("url", "url"),
 )
 WIRES = (RC2, RC4)

@@ -1,0 +1,109 @@
+"""Bytes for the requests under way: who came first is served first, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from heraldry.errors import RegistryError
+from heraldry.server import budget
+from heraldry.server.budget import FREE, Budget
+
+MIB = 1024 * 1024
+
+
+def run(test: Callable[[], Awaitable[Any]]) -> None:
+    asyncio.run(test())
+
+
+def test_little_is_never_waited_for() -> None:
+    async def test() -> None:
+        full = Budget(MIB, MIB, 0.01)
+        await full.share().grow(MIB + FREE)
+        await full.share().grow(FREE)
+        assert full.used == full.size
+
+    run(test)
+
+
+def test_those_who_wait_are_served_in_the_order_of_arrival() -> None:
+    async def test() -> None:
+        shared = Budget(MIB, MIB, 5)
+        first, *others = (shared.share() for _ in range(4))
+        await first.grow(MIB)
+        done: list[int] = []
+
+        async def wait(number: int) -> None:
+            await others[number].grow(MIB)
+            done.append(number)
+            others[number].set(0)
+
+        waiting = []
+        for number in range(3):
+            waiting.append(asyncio.create_task(wait(number)))
+            await asyncio.sleep(0)
+        assert shared.waiting == 3
+        first.set(0)
+        await asyncio.gather(*waiting)
+        assert done == [0, 1, 2]
+        assert (shared.used, shared.waiting) == (0, 0)
+
+    run(test)
+
+
+def test_shares_that_grow_bit_by_bit_do_not_wait_for_each_other() -> None:
+    async def test() -> None:
+        shared = Budget(2 * MIB, MIB, 5)
+
+        async def body() -> None:
+            share = shared.share()
+            for _ in range(16):
+                await share.grow(FREE)
+                await asyncio.sleep(0)
+            share.set(0)
+
+        await asyncio.wait_for(asyncio.gather(*(body() for _ in range(20))), 4)
+        assert (shared.used, shared.refused) == (0, 0)
+
+    run(test)
+
+
+def test_who_waits_too_long_is_sent_away() -> None:
+    async def test() -> None:
+        shared = Budget(MIB, MIB, 0.05)
+        await shared.share().grow(MIB)
+        with pytest.raises(RegistryError, match="server busy"):
+            await shared.share().grow(MIB)
+        assert (shared.refused, shared.waiting, shared.used) == (1, 0, MIB - FREE)
+
+    run(test)
+
+
+def test_too_many_who_wait_are_sent_away_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "WAITING", 0)
+
+    async def test() -> None:
+        shared = Budget(MIB, MIB, 60)
+        await shared.share().grow(MIB)
+        with pytest.raises(RegistryError, match="server busy"):
+            await shared.share().grow(MIB)
+
+    run(test)
+
+
+def test_who_leaves_while_waiting_takes_nothing() -> None:
+    async def test() -> None:
+        shared = Budget(MIB, MIB, 60)
+        first = shared.share()
+        await first.grow(MIB)
+        waiting = asyncio.create_task(shared.share().grow(MIB))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        first.set(0)
+        assert (shared.used, shared.waiting) == (0, 0)
+
+    run(test)
