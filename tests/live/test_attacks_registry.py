@@ -55,7 +55,7 @@ def test_a_million_groups_in_one_write(server: Attacked) -> None:
     def assault() -> None:
         answer = server.call("POST", "/", body, TYPED, seconds=300)
         assert answer.status in (400, 413), answer.body[:500]
-        read_for(1)
+        read_for(4)  # for a percentile: to parse a million members is one step, which holds all up
 
     server.withstands(assault)
 
