@@ -16,6 +16,7 @@ import pytest
 from tests.cli.served import Served, serving
 
 ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ROOT / "tests/live/schemathesis.toml"
 MODEL = ROOT / "tests/conformance/transcripts/models/dirs.json"
 SETTINGS = ("/", "/capabilities", "/modelsource")
 """Writes here may change the model, and with it what the description describes."""
@@ -90,7 +91,8 @@ def command(served: Served, subject: Subject, report: Path, *arguments: str) -> 
         paths = "|".join(path.replace("/", "\\/") for path in subject.without)
         chosen += ["--exclude-path-regex", f"^({paths})$"]
     return [
-        *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{served.url}/openapi.json"),
+        *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(CONFIG)),
+        *("run", f"{served.url}/openapi.json"),
         *("--checks", "all", "--exclude-checks", ",".join((*EXCLUDED, *subject.excluded))),
         *("--continue-on-failure", "--suppress-health-check", "all", "--warnings", "off"),
         *("--report", "json", "--report-json-path", str(report)),
@@ -106,7 +108,7 @@ def fill(served: Served, subject: Subject) -> None:
         assert reply.status == 200
 
 
-def attempted(folder: Path, subject: Subject, arguments: Sequence[str]) -> int:
+def attempted(database: str, folder: Path, subject: Subject, arguments: Sequence[str]) -> int:
     """Run it against a new server; the number of requests, after none of them failed."""
     report = folder / "report.json"
     environment = {
@@ -115,7 +117,7 @@ def attempted(folder: Path, subject: Subject, arguments: Sequence[str]) -> int:
         "PYTHONPATH": str(ROOT),
         "PYTHONWARNINGS": "ignore",
     }
-    with serving(folder, "--model", subject.model) as served:
+    with serving(folder, "--db", database, "--model", subject.model) as served:
         fill(served, subject)
         done = subprocess.run(
             command(served, subject, report, *arguments),
@@ -139,17 +141,21 @@ def attempted(folder: Path, subject: Subject, arguments: Sequence[str]) -> int:
     ],
 )
 def test_the_server_answers_as_it_is_described(
-    subject: Subject, examples: int, tmp_path: Path
+    durable_address: str, subject: Subject, examples: int, tmp_path: Path
 ) -> None:
     chosen = ("--phases", "fuzzing", "--max-examples", str(examples), "--seed", "1")
-    assert attempted(tmp_path, subject, chosen) >= 50
+    assert attempted(durable_address, tmp_path, subject, chosen) >= 50
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_the_server_answers_as_it_is_described_for_long(subject: Subject, tmp_path: Path) -> None:
+def test_the_server_answers_as_it_is_described_for_long(
+    durable_address: str, subject: Subject, tmp_path: Path
+) -> None:
     phases = "coverage,fuzzing,stateful"
-    count = attempted(tmp_path, subject, ("--phases", phases, "--max-examples", "30"))
+    count = attempted(
+        durable_address, tmp_path, subject, ("--phases", phases, "--max-examples", "30")
+    )
     print(f"{count} requests")  # noqa: T201
     assert count >= (500 if subject.only else 5000)
