@@ -126,7 +126,7 @@ def test_bodies_that_do_not_end(server: Attacked) -> None:
             small = server.call("PUT", "/dirs/d4", b'{"name": "x"}', TYPED, seconds=5)
             assert small.status in (200, 201)
 
-    server.withstands(assault, memory=450 * MIB)
+    server.withstands(assault, memory=BUDGETS)
 
 
 def test_headers_that_do_not_end(server: Attacked) -> None:
@@ -153,7 +153,7 @@ def test_readers_that_do_not_read(server: Attacked, target: bytes) -> None:
         with unread(server, target):
             read_for(2)
 
-    server.withstands(assault)
+    server.withstands(assault, memory=BUDGETS)
 
 
 def test_documents_elsewhere_that_do_not_come(server: Attacked) -> None:
