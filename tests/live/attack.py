@@ -5,7 +5,7 @@
         server.withstands(lambda: server.call("POST", "/dirs", body))
 
 `withstands(assault)` calls the assault three times. While each call runs, a reader in a process of
-its own asks for `/dirs/calm` (there from the start) every 20 ms, on a new connection each time; it
+its own asks for `/dirs/calm` (there from the start) every 15 ms, on a new connection each time; it
 must get every answer, with the 99th percentile at most 0.5 s or ten times that of the idle server.
 The memory of the server (RSS, sampled) may grow by at most `memory` bytes above the idle one; the
 most it took is returned by `withstands`, in bytes. An assault is any function; it ends the round

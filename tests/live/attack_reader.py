@@ -12,7 +12,7 @@ import socket
 import sys
 import time
 
-EVERY = 0.02
+EVERY = 0.015
 PATIENCE = 20.0
 
 

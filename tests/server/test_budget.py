@@ -15,6 +15,14 @@ from heraldry.server.budget import FREE, Budget
 MIB = 1024 * 1024
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it did not become so")
+
+
 def run(test: Callable[[], Awaitable[Any]]) -> None:
     asyncio.run(test())
 
@@ -44,8 +52,7 @@ def test_those_who_wait_are_served_in_the_order_of_arrival() -> None:
         waiting = []
         for number in range(3):
             waiting.append(asyncio.create_task(wait(number)))
-            await asyncio.sleep(0)
-        assert shared.waiting == 3
+            await until(lambda: shared.waiting == len(waiting))
         first.set(0)
         await asyncio.gather(*waiting)
         assert done == [0, 1, 2]
@@ -100,7 +107,7 @@ def test_who_leaves_while_waiting_takes_nothing() -> None:
         first = shared.share()
         await first.grow(MIB)
         waiting = asyncio.create_task(shared.share().grow(MIB))
-        await asyncio.sleep(0)
+        await until(lambda: shared.waiting == 1)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         first.set(0)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heraldry.dialects.xreg_1_0.wire import RC4
+from heraldry.errors import IncompleteError
 from heraldry.registry.large_documents import Documents, LargeDocument
 from heraldry.registry.request import Document, Reply
 from heraldry.registry.view import view_of
@@ -49,6 +50,8 @@ def document_reply(
         return Reply(document=Document(content=b"", attributes=attributes))
     external = version.attributes.get(f"{shape.type.singular}url")
     content = b"" if external else _content(session, shape, version)
+    if isinstance(content, LargeDocument) and session.request.room == 0:
+        raise IncompleteError
     return Reply(
         outcome="elsewhere" if external else "ok",
         document=Document(

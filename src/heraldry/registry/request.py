@@ -161,7 +161,8 @@ class Request:
     """What addresses outside hold, as far as it was fetched; a reply that needs another one is
     ``IncompleteError``. ``None``: it is fetched where it is needed."""
     room: int | None = None
-    """Bytes that a reply may take in memory before it is ``IncompleteError``; ``None``: any."""
+    """Bytes that a reply may take in memory before it is ``IncompleteError``; ``None``: any; 0:
+    nothing large may be opened either."""
     cancelled: Callable[[], bool] = never
     """Whether the client has left: a write is then rolled back, as nobody would know of it."""
     precondition: Callable[[Reply | None], None] | None = None

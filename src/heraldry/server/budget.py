@@ -52,6 +52,8 @@ class Budget:
         self._numbers = count(1)
         self._shares: dict[int, Share] = {}
         self._waiting: dict[Share, tuple[int, asyncio.Future[None]]] = {}
+        self._turn = asyncio.Lock()
+        """One large request at a time moves on: between them the loop has time for small ones."""
 
     @property
     def waiting(self) -> int:
@@ -65,6 +67,8 @@ class Budget:
     async def grant(self, share: Share, size: int) -> None:
         """Give a share more bytes, or have it wait for them."""
         share.number = share.number or next(self._numbers)
+        async with self._turn:
+            await asyncio.sleep(0)
         if not self._waiting and self._fits(share, size):
             self.change(share, share.size + size)
             return

@@ -11,7 +11,7 @@ from heraldry.errors import IncompleteError, RegistryError
 from heraldry.server.answer import Answer
 from heraldry.server.budget import Budget, Share
 from heraldry.server.content import Receive, read_content
-from heraldry.server.exchange import Exchange
+from heraldry.server.exchange import SMALL, Exchange
 from heraldry.server.flags import Query
 from heraldry.server.handling import Handler
 from heraldry.server.incoming import Incoming
@@ -100,13 +100,16 @@ class Work:
     def _at_once(self, incoming: Incoming) -> Answer | None:
         """The answer where it takes next to no time: a small read, or a reply that was kept."""
         try:
-            if is_small(incoming):
-                return self._handler.read(incoming)
-            return self._handler.kept(incoming)
+            if not is_small(incoming):
+                return self._handler.kept(incoming)
+            incoming.exchange.room = 0  # large documents are opened on a thread
+            return self._handler.read(incoming)
         except IncompleteError:
             return None
         except Exception as error:  # noqa: BLE001 - whatever fails is told as a problem
             return self._handler.failed(error, incoming)
+        finally:
+            incoming.exchange.room = SMALL
 
     async def _write(self, incoming: Incoming, receive: Receive, share: Share) -> Answer | None:
         """Everything that may have a body."""

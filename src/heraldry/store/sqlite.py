@@ -27,7 +27,7 @@ from heraldry.store.writing import COUNTERS, SqlWriter
 APPLICATION: Final = 0x48455241  # "HERA": what PRAGMA application_id tells of our files
 _PATIENCE: Final = 30_000
 """So many milliseconds a writer waits for those of other processes."""
-_IDLE: Final = 16
+_IDLE: Final = 24
 """So many connections wait for the next reader."""
 _SOME: Final = 256 * 1024
 """With less room than that on its disk, a database cannot be written."""
