@@ -27,7 +27,7 @@ def fetched(url: str, data: bytes | None = None) -> int:
 
 def test_a_server_has_an_access_log_and_limits(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
-    with serving(tmp_path, "--access-log", str(log), "--limit", "body=10") as served:
+    with serving(tmp_path, "--access-log", str(log), "--server-limit", "body=10") as served:
         assert fetched(f"{served.url}/model?token=abc") == 200
         assert fetched(f"{served.url}/endpoints", b'{"too": "large"}') == 413
     first, second = log.read_text().splitlines()
@@ -44,7 +44,7 @@ def test_an_access_log_without_a_name_goes_to_standard_error(tmp_path: Path) -> 
 
 def test_an_intake_has_an_access_log(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "heraldry", "intake", "--log", str(tmp_path / "log")]
-    command += ["--port", "0", "--access-log", "--limit", "bodies=1000000"]
+    command += ["--port", "0", "--access-log", "--server-limit", "bodies=1000000"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -62,5 +62,5 @@ def test_limits_are_given_by_name() -> None:
 
 @pytest.mark.parametrize("text", ["body", "body=", "body=-1", "body=1.5", "size=1", "body=x"])
 def test_what_is_no_limit_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="--limit"):
+    with pytest.raises(UsageError, match="--server-limit"):
         read_limits([text])

@@ -58,7 +58,7 @@ _ADVICE = "ask for a token (--token-env), or listen at 127.0.0.1"
     help="The largest body that is taken.",
 )
 @option("access-log", is_flag=False, flag_value="-")
-@option("limit")
+@option("server-limit")
 @click.option(
     "--token-env",
     metavar="NAME",
@@ -117,7 +117,7 @@ def _listen(
     allow_host: tuple[str, ...],
     allow_origin: tuple[str, ...],
     access_log: str | None,
-    limit: tuple[str, ...],
+    server_limit: tuple[str, ...],
 ) -> None:
     """Take what is posted."""
     from heraldry.cli import reachable
@@ -131,7 +131,7 @@ def _listen(
     end_on_sigterm()
     reachable.check_origins(allow_origin)
     hosts = reachable.checked_hosts(allow_host)
-    limits = read_limits(limit)
+    limits = read_limits(server_limit)
     settings = IntakeSettings(
         path=door.path,
         max_body=max_body,

@@ -31,7 +31,7 @@ _ADVICE = "listen at 127.0.0.1, or have a proxy before it that decides who comes
 @option("allow-origin")
 @option("allow-host")
 @option("access-log", is_flag=False, flag_value="-")
-@option("limit")
+@option("server-limit")
 @option("import")
 @option("format")
 def command(
@@ -46,7 +46,7 @@ def command(
     allow_origin: tuple[str, ...],
     allow_host: tuple[str, ...],
     access_log: str | None,
-    limit: tuple[str, ...],
+    server_limit: tuple[str, ...],
     imports: tuple[str, ...],
     output: str,
 ) -> None:
@@ -69,7 +69,7 @@ def command(
     base = _checked_base(base_url or "")
     reachable.check_origins(allow_origin)
     hosts = reachable.checked_hosts(allow_host)
-    limits = read_limits(limit)
+    limits = read_limits(server_limit)
     wire = next(one for one in WIRES if one.specversion == specversion)
     opening = Opening(
         database=db,

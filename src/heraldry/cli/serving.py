@@ -25,10 +25,12 @@ def read_limits(given: Iterable[str]) -> Limits:
         found = _LIMIT.fullmatch(text)
         if found is None or found[1] not in defaults:
             known = ", ".join(defaults)
-            raise UsageError(f"--limit {text!r} is none", f"write NAME=NUMBER; there are {known}")
+            raise UsageError(
+                f"--server-limit {text!r} is none", f"write NAME=NUMBER; there are {known}"
+            )
         name, number = found[1], float(found[2])
         whole = isinstance(defaults[name], int)
         if whole and not number.is_integer():
-            raise UsageError(f"--limit {text!r} is none", f"{name} is a whole number")
+            raise UsageError(f"--server-limit {text!r} is none", f"{name} is a whole number")
         values[name] = int(number) if whole else number
     return Limits(**values)

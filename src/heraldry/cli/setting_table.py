@@ -312,8 +312,8 @@ SETTINGS: tuple[Setting, ...] = (
         help="Write a line for each request to a file, or to standard error where none is named.",
     ),
     Setting(
-        name="limit",
-        env="HERALDRY_LIMIT",
+        name="server-limit",
+        env="HERALDRY_SERVER_LIMIT",
         metavar="NAME=NUMBER",
         multiple=True,
         help="Change a limit, e.g. body=1000000; the guide on serving lists them; repeatable.",
