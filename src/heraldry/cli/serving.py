@@ -15,22 +15,24 @@ if TYPE_CHECKING:
 _LIMIT = re.compile(r"([a-z_]+)=([0-9]+(?:\.[0-9]+)?)")
 
 
-def read_limits(given: Iterable[str]) -> Limits:
-    """The limits of a server, some of them given as ``NAME=NUMBER``."""
+def read_limits(settings: Iterable[str]) -> Limits:
+    """The limits of a server; ``settings`` change some of them, each as ``NAME=NUMBER``."""
     from heraldry.registry.limits import Limits
 
-    defaults = {one.name: one.default for one in fields(Limits)}
+    defaults = {limit.name: limit.default for limit in fields(Limits)}
     values: dict[str, Any] = {}
-    for text in given:
-        found = _LIMIT.fullmatch(text)
-        if found is None or found[1] not in defaults:
-            known = ", ".join(defaults)
-            raise UsageError(
-                f"--server-limit {text!r} is none", f"write NAME=NUMBER; there are {known}"
-            )
-        name, number = found[1], float(found[2])
-        whole = isinstance(defaults[name], int)
-        if whole and not number.is_integer():
-            raise UsageError(f"--server-limit {text!r} is none", f"{name} is a whole number")
-        values[name] = int(number) if whole else number
+    for text in settings:
+        match = _LIMIT.fullmatch(text)
+        if match is None or match[1] not in defaults:
+            names = ", ".join(defaults)
+            raise _not_a_limit(text, f"write NAME=NUMBER, where NAME is one of {names}")
+        name, number = match[1], float(match[2])
+        is_whole = isinstance(defaults[name], int)
+        if is_whole and not number.is_integer():
+            raise _not_a_limit(text, f"{name} is a whole number")
+        values[name] = int(number) if is_whole else number
     return Limits(**values)
+
+
+def _not_a_limit(text: str, advice: str) -> UsageError:
+    return UsageError(f"--server-limit {text!r} is not a limit", advice)
