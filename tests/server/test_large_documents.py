@@ -14,6 +14,7 @@ from heraldry.dialects.xreg_1_0.wire import RC4
 from heraldry.registry.large_documents import LARGE
 from heraldry.registry.limits import Limits
 from heraldry.registry.registry import Registry
+from heraldry.registry.request import Request, Target
 from heraldry.server.app import create_app
 from heraldry.server.settings import ServerSettings
 from tests.server.asgi import Answer, call
@@ -115,4 +116,22 @@ def test_a_reply_that_is_too_large_is_refused_before_it_is_made(address: str) ->
     call(app, "PUT", PATH, body=b"x" * SIZE)
     assert call(app, "GET", f"{PATH}$details?inline=file").status == 406
     assert len(call(app, "GET", "/export").body) > SIZE
+    registry.close()
+
+
+def test_replies_that_nobody_reads_leave_connections_to_others(address: str) -> None:
+    registry = Registry.open(address, model=MODEL, limits=Limits(streams=2))
+    app = create_app(registry, ServerSettings(wire=RC4))
+    call(app, "PUT", PATH, body=b"x" * SIZE)
+    request = Request(action="get", target=Target.parse(PATH))
+    unread = [registry.run(request).pieces for _ in range(2)]
+    third = call(app, "GET", PATH)
+    if registry.store.reads_block:
+        assert third.status == 503
+        assert call(app, "GET", "/dirs/d1").status == 200
+    else:
+        assert third.body == b"x" * SIZE
+    for pieces in unread:
+        pieces.close()
+    assert call(app, "GET", PATH).body == b"x" * SIZE
     registry.close()

@@ -19,16 +19,19 @@ class Limits:
     """The size of a reply with inlined parts; ``/export`` is streamed and has none."""
     replies: int = 160 * 1024 * 1024
     """What all replies under way may take together in memory."""
+    streams: int = 8
+    """How many replies may be read from a database server while they are sent: each holds one of
+    its connections."""
     page: int = 0
     """Collections of more entities are paged even where nobody asked for it; 0: never."""
     proxied: int = 100
     """How many documents that are kept elsewhere one request may read."""
+    proxied_seconds: float = 20.0
+    """How long a request waits for all of them."""
     write_entities: int = 250_000
     """How many groups, resources and versions the body of one write may have; 0: any number."""
     write_seconds: float = 60.0
     """How long one write may take before it is rolled back; 0: as long as it needs."""
-    proxied_seconds: float = 20.0
-    """How long a request waits for all of them."""
     headers: int = 500
     header_size: int = 64 * 1024
     query: int = 16 * 1024

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from threading import BoundedSemaphore
 from typing import Any
 
 from heraldry.errors import RegistryError, StoreFullError
@@ -51,6 +52,7 @@ class Registry:
         self.limits = limits or Limits()
         self._include = include
         self._fetch = fetch
+        self._streams = BoundedSemaphore(self.limits.streams)
         self._known: tuple[Mapping[str, Any] | None, Model] | None = None
 
     @classmethod
@@ -135,8 +137,17 @@ class Registry:
                 reply = replace(reply, tag="", volatile=True)
             if reply.streamed and reply.pieces is not None:
                 # It is read while it is sent, so the snapshot must last as long.
+                self._reserve_stream(snapshot)
                 reply = replace(reply, pieces=Streamed(reply.pieces, snapshot.pop_all()))
             return reply
+
+    def _reserve_stream(self, snapshot: ExitStack) -> None:
+        """Let a reply keep its snapshot, unless others wait for the connection that it holds."""
+        if not self.store.reads_block:
+            return
+        if not self._streams.acquire(blocking=False):
+            raise RegistryError("server_busy", detail="Too many large replies are being sent.")
+        snapshot.callback(self._streams.release)
 
     def session(self, tx: Reader, request: Request) -> Session:
         """What reading needs, in a snapshot of this registry's store."""
