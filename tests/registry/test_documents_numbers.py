@@ -53,7 +53,7 @@ def test_a_document_is_checked_in_any_case_of_its_format() -> None:
     body = {"format": "nUmBeRs", "file": "one"}
     error = refused(made, "put", f"{FILE}/versions/v1$details", body)
     assert (error.name, error.subject) == ("format_violation", f"{FILE}/versions/v1")
-    assert error.arguments == {"format": "nUmBeRs"}
+    assert error.arguments == {"format": "numbers"}
 
 
 @pytest.mark.parametrize(
