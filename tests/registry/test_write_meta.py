@@ -201,3 +201,29 @@ def test_meta_null_is_an_empty_meta() -> None:
     ask(made, "put", FILE, {"meta": None})
     assert "labels" not in ask(made, "get", META)
     assert refused(made, "put", FILE, {"meta": 5}).arguments["name"] == "meta"
+
+
+@pytest.mark.covers("ME-06", "VA-04")
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        pytest.param(f"{FILE}/meta", {"compatibility": "sideways"}, id="meta"),
+        pytest.param(FILE, {"format": "Avro", "meta": {"compatibility": "sideways"}}, id="nested"),
+    ],
+)
+def test_a_compatibility_that_nobody_knows_is_told_with_the_format(path: str, body: Any) -> None:
+    made = files()
+    ask(made, "put", FILE, {"format": "Avro"})
+    error = refused(made, "put", path, body)
+    assert (error.name, error.subject) == ("compatibility_unknown", FILE)
+    assert error.arguments == {"compat": "sideways", "format": "Avro"}
+
+
+@pytest.mark.covers("MD-05")
+def test_a_model_that_allows_fewer_compatibilities_is_refused_for_what_is_stored() -> None:
+    made = files()
+    ask(made, "put", FILE, {"meta": {"compatibility": "backward"}})
+    source = ask(made, "get", "/modelsource")
+    kind = source["groups"]["dirs"]["resources"]["files"]
+    kind["metaattributes"] = {"compatibility": {"type": "string", "enum": ["full"]}}
+    assert refused(made, "put", "/modelsource", source).name == "model_compliance_error"

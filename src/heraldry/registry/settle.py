@@ -31,7 +31,8 @@ def settle(unit: Unit, draft: ResourceDraft, *, everything: bool = False) -> Non
             if version.touched or everything:
                 values = with_defaults(rules, version.values)
                 version.values = _checked(unit, draft.names.version, values, version.xid)
-        check_compatibility_mode(draft)
+        if draft.meta_touched:
+            check_compatibility_mode(draft)
         if draft.meta_touched or everything:
             draft.meta = _checked(unit, draft.names.meta, draft.meta, draft.meta_xid)
         verdicts = check_formats(unit, draft)
