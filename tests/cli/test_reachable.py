@@ -81,6 +81,7 @@ def test_hosts_and_origins_that_are_allowed(
     [
         (("--allow-host", "https://a.example"), "'https://a.example' is no host"),
         (("--allow-host", "a.example:80"), "'a.example:80' is no host"),
+        (("--allow-host", "1.2.3.4:80"), "'1.2.3.4:80' is no host"),
         (("--allow-origin", "a.example"), "'a.example' is no origin"),
     ],
 )

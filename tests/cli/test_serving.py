@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heraldry.cli.serving import read_limits
+from heraldry.cli.serving import OF_CONNECTIONS, read_limits
 from heraldry.errors import UsageError
 from heraldry.registry.limits import Limits
 from tests.cli.served import serving
@@ -60,7 +60,15 @@ def test_limits_are_given_by_name() -> None:
     assert read_limits(["body=10", "patience=0.5"]) == Limits(body=10, patience=0.5)
 
 
-@pytest.mark.parametrize("text", ["body", "body=", "body=-1", "body=1.5", "size=1", "body=x"])
+@pytest.mark.parametrize(
+    "text", ["body", "body=", "body=-1", "body=1.5", "size=1", "body=x", "patience=0"]
+)
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--server-limit"):
         read_limits([text])
+
+
+def test_the_intake_takes_only_limits_that_it_has() -> None:
+    assert read_limits(["rate=0"], OF_CONNECTIONS) == Limits(rate=0)
+    with pytest.raises(UsageError, match="where NAME is one of bodies, patience"):
+        read_limits(["inline=1"], OF_CONNECTIONS)

@@ -42,3 +42,12 @@ def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert "does not exist" in result.stderr
     assert not file.exists()
+
+
+def test_a_database_without_a_registry_stays_so(durable_address: str) -> None:
+    if durable_address.startswith("sqlite:"):
+        Path(durable_address.removeprefix("sqlite:").partition("?")[0]).touch()
+    for _ in range(2):
+        result = unlock("--db", durable_address)
+        assert result.returncode == 2
+        assert "it holds no registry" in result.stderr

@@ -130,6 +130,7 @@ class Attacked:
         """Attack, with a reader beside it; the most memory above idle that it took."""
         allowed = max(SLOWEST, 10 * self.idle)
         idle = self.memory()
+        refused = self.refused()
         most = 0
         for number in range(rounds):
             with self.reader() as seen, self._peak() as peak:
@@ -142,7 +143,13 @@ class Attacked:
             assert not seen["wrong"], (told, seen["wrong"][:3])
             assert slow <= allowed, told
             assert most <= memory, told
+        assert self.refused() == refused, "an attack that is refused at the door is none"
         return most
+
+    def refused(self) -> list[bytes]:
+        """How often a foreign host or page was refused, as the server counts it."""
+        lines = self.call("GET", "/metrics").body.splitlines()
+        return [line for line in lines if b"heraldry_requests_total" in line and b'"403"' in line]
 
     @contextmanager
     def _peak(self) -> Iterator[list[int]]:

@@ -121,7 +121,7 @@ def _listen(
 ) -> None:
     """Take what is posted."""
     from heraldry.cli import reachable
-    from heraldry.cli.serving import read_limits
+    from heraldry.cli.serving import OF_CONNECTIONS, read_limits
     from heraldry.messages.intake_connection import intake_name
     from heraldry.messages.rawlog_writer import RawLogWriter
     from heraldry.server.access_log import logged
@@ -131,7 +131,7 @@ def _listen(
     end_on_sigterm()
     reachable.check_origins(allow_origin)
     hosts = reachable.checked_hosts(allow_host)
-    limits = read_limits(server_limit)
+    limits = read_limits(server_limit, OF_CONNECTIONS)
     settings = IntakeSettings(
         path=door.path,
         max_body=max_body,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ENDPOINT = "endpoint:"
 _OF_HTTP = (
     *("host", "port", "max_body", "token_env", "keep_invalid"),
-    *("allow_host", "allow_origin"),
+    *("allow_host", "allow_origin", "access_log", "server_limit"),
 )
 
 

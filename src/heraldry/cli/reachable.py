@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     import socket
 
 _ORIGIN = re.compile(r"\*|https?://[A-Za-z0-9._\-\[\]:]+")
-_HOST = re.compile(r"\*|[A-Za-z0-9._\-]+|\[?[0-9A-Fa-f:.]+\]?")
+_HOST = re.compile(
+    r"\*|[A-Za-z0-9._\-]+|\[[0-9A-Fa-f:.]+\]|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*"
+)
 
 
 def check_origins(origins: Iterable[str]) -> None:

@@ -81,7 +81,7 @@ def existing_registry(database: str) -> Iterator[Registry]:
     file = rest.partition("?")[0]
     if scheme == "sqlite" and not Path(file).is_file():
         raise UsageError(f"{file} does not exist", "name the database of a registry")
-    with closing(open_store(database, first_state(DEFAULT_ID, "none", None))) as store:
+    with closing(open_store(database, None, reserve=SIZE)) as store:
         yield Registry(store, limits=UNBOUNDED)
 
 

@@ -38,7 +38,8 @@ class Gate:
         address = urlsplit(base_url)
         if hosts is not None and address.hostname:
             hosts = (*hosts, address.hostname)
-        return cls(origins, hosts, f"{address.scheme}://{address.netloc}".lower())
+        own_origin = f"{address.scheme}://{address.netloc}".lower() if address.netloc else ""
+        return cls(origins, hosts, own_origin)
 
     def refusal(self, incoming: Incoming) -> RegistryError | None:
         """Why a request is not let in; ``None``: it is."""

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from heraldry.errors import StoreError
+from heraldry.store.rows import State
 
 _FOLDER = Path(__file__).parent / "migrations"
 
@@ -28,3 +29,10 @@ def pending(dialect: str, done: int, database: str) -> tuple[str, ...]:
             "upgrade heraldry",
         )
     return known[done:]
+
+
+def first_of(first: State | None, database: str) -> State:
+    """What a new registry starts with; without it, nothing is to be made of a database."""
+    if first is None:
+        raise StoreError(database, "it holds no registry", "name the database of a registry")
+    return first

@@ -10,10 +10,10 @@ from heraldry.store.rows import State
 from heraldry.store.store import Store
 
 
-def open_store(url: str, first: State, *, reserve: int = 0) -> Store:
+def open_store(url: str, first: State | None, *, reserve: int = 0) -> Store:
     """The store at ``sqlite:FILE``, ``sqlite::memory:`` or ``postgresql://...``.
 
-    ``first`` is saved where the database is new. ``sqlite:FILE?synchronous=full`` waits for the
+    ``first`` is saved where the database is new; where it is None a new one is refused. ``sqlite:FILE?synchronous=full`` waits for the
     disk at every commit. ``reserve``: so many bytes of the disk of a file are set aside, so that
     deletes work when it is full.
     """
@@ -30,7 +30,7 @@ def open_store(url: str, first: State, *, reserve: int = 0) -> Store:
     )
 
 
-def _open_sqlite(rest: str, first: State, reserve: int) -> Store:
+def _open_sqlite(rest: str, first: State | None, reserve: int) -> Store:
     file, _, options = rest.partition("?")
     if options not in ("", "synchronous=full", "synchronous=normal"):
         known = "synchronous=full or synchronous=normal"
@@ -42,7 +42,7 @@ def _open_sqlite(rest: str, first: State, reserve: int) -> Store:
     return SqliteStore(file, first, full=options == "synchronous=full", reserve=reserve)
 
 
-def _open_postgres(url: str, first: State) -> Store:
+def _open_postgres(url: str, first: State | None) -> Store:
     try:
         from heraldry.store.postgres import PostgresStore
     except ModuleNotFoundError as error:

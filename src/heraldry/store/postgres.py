@@ -18,7 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from heraldry.errors import StoreBusyError, StoreError, StoreFullError
 from heraldry.store.connection import Values
-from heraldry.store.migrating import migrations, pending
+from heraldry.store.migrating import first_of, migrations, pending
 from heraldry.store.paths import Paths
 from heraldry.store.reading import Memory, SqlReader
 from heraldry.store.rows import State
@@ -111,7 +111,7 @@ class PostgresStore:
 
     reads_block = True
 
-    def __init__(self, url: str, first: State) -> None:
+    def __init__(self, url: str, first: State | None) -> None:
         self._name = "postgresql:"
         self._full = False
         with self._told():
@@ -123,7 +123,9 @@ class PostgresStore:
         self._readers = _pool(url, _READERS, _for_reading)
         self._writers = _pool(url, _WRITERS, _for_writing)
 
-    def _migrate(self, connection: psycopg.Connection[tuple[Any, ...]], first: State) -> None:
+    def _migrate(
+        self, connection: psycopg.Connection[tuple[Any, ...]], first: State | None
+    ) -> None:
         """Bring the tables to the layout of this version, in one transaction."""
         own = PostgresConnection(connection)
         own.run("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
@@ -138,7 +140,7 @@ class PostgresStore:
             connection.execute(text)
         own.run("UPDATE migration SET number = ?", (len(migrations("postgres")),))
         if not done:
-            self._writer_on(own).save_first(first)
+            self._writer_on(own).save_first(first_of(first, self._name))
 
     @staticmethod
     def _layout(connection: PostgresConnection) -> int:

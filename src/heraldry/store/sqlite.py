@@ -17,7 +17,7 @@ import msgspec
 
 from heraldry.errors import StoreBusyError, StoreError, StoreFullError
 from heraldry.store.connection import Values
-from heraldry.store.migrating import migrations, pending
+from heraldry.store.migrating import first_of, migrations, pending
 from heraldry.store.paths import Paths
 from heraldry.store.reading import Memory, SqlReader
 from heraldry.store.reserve import Reserve
@@ -122,7 +122,9 @@ class SqliteStore:
 
     reads_block = False
 
-    def __init__(self, file: str, first: State, *, full: bool = False, reserve: int = 0) -> None:
+    def __init__(
+        self, file: str, first: State | None, *, full: bool = False, reserve: int = 0
+    ) -> None:
         self._synchronous = "FULL" if full else "NORMAL"
         self._name = f"sqlite:{file}"
         self._remove: Callable[[], object] | None = None
@@ -150,7 +152,7 @@ class SqliteStore:
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return str(Path(folder, "registry.db"))
 
-    def _opened(self, first: State) -> SqliteConnection:
+    def _opened(self, first: State | None) -> SqliteConnection:
         """The connection that writes; files beside the database need room even to be opened."""
         try:
             return self._open_writer(first)
@@ -160,7 +162,7 @@ class SqliteStore:
             self._reserve.release()
             return self._open_writer(first)
 
-    def _open_writer(self, first: State) -> SqliteConnection:
+    def _open_writer(self, first: State | None) -> SqliteConnection:
         connection = SqliteConnection(self._file)
         try:
             self._log_ahead(connection)
@@ -179,7 +181,7 @@ class SqliteStore:
             said = "readers and a writer cannot share it here"
             raise StoreError(self._name, said, "put it on a local disk")
 
-    def _migrate(self, connection: SqliteConnection, first: State) -> None:
+    def _migrate(self, connection: SqliteConnection, first: State | None) -> None:
         """Bring the file to the layout of this version, in one transaction."""
         if self._layout(connection) == len(migrations("sqlite")):
             return
@@ -190,7 +192,7 @@ class SqliteStore:
             connection.run(f"PRAGMA user_version = {len(migrations('sqlite'))}")
             connection.run(f"PRAGMA application_id = {APPLICATION}")
             if not done:
-                self._writer_on(connection).save_first(first)
+                self._writer_on(connection).save_first(first_of(first, self._name))
 
     def _layout(self, connection: SqliteConnection) -> int:
         ((application,),) = connection.all("PRAGMA application_id")
