@@ -13,9 +13,9 @@ from heraldry.store.store import Store
 def open_store(url: str, first: State | None, *, reserve: int = 0) -> Store:
     """The store at ``sqlite:FILE``, ``sqlite::memory:`` or ``postgresql://...``.
 
-    ``first`` is saved where the database is new; where it is None a new one is refused. ``sqlite:FILE?synchronous=full`` waits for the
-    disk at every commit. ``reserve``: so many bytes of the disk of a file are set aside, so that
-    deletes work when it is full.
+    ``first`` is saved where the database is new; where it is None, a new one is refused.
+    ``sqlite:FILE?synchronous=full`` waits for the disk at every commit. ``reserve``: so many bytes
+    of the disk of a file are set aside, so that deletes work when it is full.
     """
     scheme, separator, rest = url.partition(":")
     if scheme == "sqlite" and rest:
