@@ -55,6 +55,7 @@ _SPOKEN: Final[Schema] = {
 _FLAGS: Final[dict[str, tuple[Schema, str]]] = {
     "binary": (_TEXT, "Documents in base64, always."),
     "collections": (_TEXT, "Only the collections."),
+    "confirm": (_TEXT, "immutable: capabilities are to become ones that no request can change."),
     "doc": (_TEXT, "The document view: self-contained, fit to be imported again."),
     "epoch": (_EPOCH, "Only if the entity has this epoch."),
     "filter": (_TEXT, "Expressions that must hold, separated by commas; repeat for alternatives."),
@@ -68,6 +69,7 @@ _FLAGS: Final[dict[str, tuple[Schema, str]]] = {
 _READ: Final = ("doc", "inline", "filter", "binary", "specversion")
 _LISTED: Final = (*_READ, "sort", "limit")
 _WRITE: Final = ("ignore", "specversion")
+_CONFIRMED: Final = (*_WRITE, "confirm")
 _DEFAULTED: Final = (*_WRITE, "setdefaultversionid")
 
 _JSON: Final = "application/json"
@@ -141,19 +143,23 @@ def _registry_paths(model: Model) -> Paths:
         "/",
         {
             "get": _reading("The registry", registry, (*_READ, "collections")),
-            "put": _writing("Replace the registry's attributes", registry, sent("registry")),
-            "patch": _writing("Change some of its attributes", registry, sent("registry")),
+            "put": _writing(
+                "Replace the registry's attributes", registry, sent("registry"), _CONFIRMED
+            ),
+            "patch": _writing(
+                "Change some of its attributes", registry, sent("registry"), _CONFIRMED
+            ),
             "post": _writing("Create or update groups", OBJECT, sent_maps(groups)),
         },
     )
-    for name, writes in (
-        ("capabilities", ("put", "patch")),
-        ("capabilitiesoffered", ()),
-        ("model", ()),
-        ("modelsource", ("put",)),
+    for name, writes, flags in (
+        ("capabilities", ("put", "patch"), _CONFIRMED),
+        ("capabilitiesoffered", (), ()),
+        ("model", (), ()),
+        ("modelsource", ("put",), _WRITE),
     ):
         one = {"get": _reading(f"The {name}", OBJECT, ("specversion",))}
-        one |= {method: _writing(f"Change the {name}", OBJECT, GIVEN) for method in writes}
+        one |= {method: _writing(f"Change the {name}", OBJECT, GIVEN, flags) for method in writes}
         yield f"/{name}", one
     yield "/export", {"get": _reading("Everything, fit to be imported", OBJECT, _READ)}
 
