@@ -24,8 +24,8 @@ SERVER = (
     "--registry-id {regid} --model none --specversion 1.0-rc4 "
     f"--allow-origin '*' --allow-include http://localhost:{PORT}/"
 )
-FUNCTIONS = 121
-CHECKS = 2980
+FUNCTIONS = 124
+CHECKS = 2996
 
 
 class _Files(SimpleHTTPRequestHandler):
@@ -37,11 +37,7 @@ class _Files(SimpleHTTPRequestHandler):
 def files() -> Iterator[None]:
     """The files of their tests, at the address where they expect them."""
     folder = checkout("server") / "tests/files"
-    try:
-        server = ThreadingHTTPServer(("127.0.0.1", PORT), partial(_Files, directory=str(folder)))
-    except OSError as error:
-        pytest.skip(f"port {PORT} cannot be had: {error}")
-    with server:
+    with ThreadingHTTPServer(("127.0.0.1", PORT), partial(_Files, directory=str(folder))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield
         server.shutdown()

@@ -44,7 +44,7 @@ async def _call(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    await app(_scope(method, path, query, headers, body), receive, send)
+    await app(scope(method, path, query, headers, body), receive, send)
     start = sent[0]
     names: dict[str, str] = {}
     for name, value in start["headers"]:
@@ -53,7 +53,7 @@ async def _call(
     return Answer(start["status"], names, b"".join(one.get("body", b"") for one in sent[1:]))
 
 
-def _scope(
+def scope(
     method: str, path: str, query: str, headers: Iterable[tuple[str, str]], body: bytes
 ) -> dict[str, Any]:
     from urllib.parse import unquote

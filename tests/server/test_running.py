@@ -183,16 +183,20 @@ def test_who_sends_nothing_is_let_go(text: bytes) -> None:
         assert program.stderr.read() == ""
 
 
-def sending(connection: socket.socket, piece: bytes, seconds: float) -> int:
-    """How often a piece could be sent, ten times a second, before the other side ended it."""
+def ended_after(connection: socket.socket, piece: bytes, seconds: float) -> bool:
+    """Whether the other side ends a connection on which a piece is sent ten times a second."""
     end = time.monotonic() + seconds
-    sent = 0
-    with suppress(BrokenPipeError, ConnectionResetError):
+    connection.settimeout(0.1)
+    try:
         while time.monotonic() < end:
             connection.sendall(piece)
-            sent += 1
-            time.sleep(0.1)
-    return sent
+            with suppress(TimeoutError):
+                if not connection.recv(65536):
+                    return True
+                time.sleep(0.1)
+    except (BrokenPipeError, ConnectionResetError):
+        return True
+    return False
 
 
 LAST = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -211,7 +215,7 @@ def test_who_sends_next_to_nothing_is_let_go(first: bytes, piece: bytes) -> None
         socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
     ):
         connection.sendall(first)
-        assert sending(connection, piece, 8) < 60
+        assert ended_after(connection, piece, 20)
 
 
 def test_who_takes_next_to_nothing_is_let_go() -> None:
@@ -228,11 +232,11 @@ def test_who_takes_next_to_nothing_is_let_go() -> None:
 
 def test_a_body_that_keeps_its_pace_is_taken() -> None:
     with (
-        running(patience=0.5) as (_, port),
+        running(patience=3) as (_, port),
         socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
     ):
-        connection.sendall(PUT % 20_000)
-        for _ in range(20):
+        connection.sendall(PUT % 40_000)
+        for _ in range(40):
             connection.sendall(b"x" * 1000)
             time.sleep(0.1)
         assert connection.recv(100).startswith(b"HTTP/1.1 201 ")

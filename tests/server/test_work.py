@@ -17,7 +17,7 @@ from heraldry.registry.limits import Limits
 from heraldry.registry.registry import Registry
 from heraldry.server.app import create_app
 from heraldry.server.settings import ServerSettings
-from tests.server.asgi import _scope
+from tests.server.asgi import scope
 from tests.server.calls import MODEL
 
 ELSEWHERE = "http://elsewhere.example/"
@@ -49,7 +49,7 @@ class Served:
             status = message.get("status", status)
             found += message.get("body", b"")
 
-        await self.app(_scope(method, path, query, (), body), receive, send)
+        await self.app(scope(method, path, query, (), body), receive, send)
         return status, found
 
     def run(self, test: Callable[[], Awaitable[Any]]) -> None:
@@ -86,13 +86,19 @@ async def until(condition: Callable[[], bool]) -> None:
     raise AssertionError("it did not become so")
 
 
-def waiting(served: Served, name: str) -> int:
-    return int(_measured(served)[f"heraldry_{name}_waiting"])
+async def until_waiting(served: Served, name: str, number: int) -> None:
+    for _ in range(2000):
+        if (await measured(served))[f"heraldry_{name}_waiting"] == number:
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it did not become so")
 
 
-def _measured(served: Served) -> dict[str, float]:
-    lines = served.app._work.measures()
-    return {one.split(" ")[0]: float(one.split(" ")[1]) for one in lines if one[0] != "#"}
+async def measured(served: Served) -> dict[str, float]:
+    """What ``/metrics`` counts, by name and labels."""
+    _, text = await served("GET", "/metrics")
+    lines = [line.rpartition(" ") for line in text.decode().splitlines() if line[0] != "#"]
+    return {name: float(value) for name, _, value in lines}
 
 
 def with_files(served: Served, number: int) -> Awaitable[Any]:
@@ -130,10 +136,10 @@ def test_a_write_that_waits_goes_with_its_client() -> None:
             first = asyncio.create_task(served("PUT", "/dirs/d1", b"{}"))
             second = asyncio.create_task(served("PUT", "/dirs/d2", b"{}", gone))
             third = asyncio.create_task(served("PUT", "/dirs/d3", b"{}"))
-            await until(lambda: waiting(served, "writes") == 2)
+            await until_waiting(served, "writes", 2)
             gone.set()
             assert await second == (0, b"")
-            await until(lambda: waiting(served, "writes") == 1)
+            await until_waiting(served, "writes", 1)
         assert [(await first)[0], (await third)[0]] == [201, 201]
         assert (await served("GET", "/dirs/d2"))[0] == 404
 
@@ -152,7 +158,7 @@ def test_readers_do_not_wait_for_documents_that_are_kept_elsewhere() -> None:
     async def test() -> None:
         await with_files(served, 12)
         asked = [asyncio.create_task(served("GET", f"/dirs/d1/files/f{one}")) for one in range(12)]
-        await until(lambda: waiting(served, "fetches") == 8)
+        await until_waiting(served, "fetches", 8)
         for target in ("/dirs", "/dirs/d1/files", "/export", "/?inline=dirs.files"):
             assert (await served("GET", target))[0] == 200
         assert (await served("PUT", "/dirs/d2", b"{}"))[0] == 201
@@ -236,6 +242,6 @@ def test_large_replies_share_their_memory() -> None:
         taken.set(0)
         status, body = await served("GET", "/dirs")
         assert (status, len(msgspec.json.decode(body))) == (200, 400)
-        assert _measured(served)["heraldry_replies_bytes"] == 0
+        assert (await measured(served))["heraldry_replies_bytes"] == 0
 
     served.run(test)

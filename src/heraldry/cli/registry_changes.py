@@ -48,7 +48,7 @@ def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--confirm",
             multiple=True,
             metavar="WHAT",
-            help="Say it twice: immutable, for capabilities that nobody may change back.",
+            help="Confirm a change: immutable, for capabilities that no request can change back.",
         ),
         click.option("--force", "-f", is_flag=True, help="Do not look first whether it is there."),
         click.option("--replace", "-r", is_flag=True, help="Replace all attributes, not some."),

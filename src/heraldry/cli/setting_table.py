@@ -303,7 +303,7 @@ SETTINGS: tuple[Setting, ...] = (
         metavar="HOST",
         multiple=True,
         help="Let requests name this host besides this machine's own; * is any; repeatable."
-        " [default: checked only where just this machine can connect]",
+        " [default: names are checked only if the server listens on loopback]",
     ),
     Setting(
         name="access-log",
