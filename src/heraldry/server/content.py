@@ -16,9 +16,9 @@ from heraldry.errors import RegistryError
 from heraldry.model.json_fault import json_fault
 from heraldry.registry.limits import Limits
 from heraldry.registry.request import Null
-from heraldry.server.budget import Share
 from heraldry.server.incoming import Incoming
 from heraldry.server.json_measure import Measure, measured
+from heraldry.server.memory_budget import MemoryShare
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
@@ -28,7 +28,7 @@ _collecting = Lock()
 
 
 async def read_content(
-    incoming: Incoming, receive: Receive, limits: Limits, share: Share
+    incoming: Incoming, receive: Receive, limits: Limits, share: MemoryShare
 ) -> bytes | None:
     """All bytes of a body, unpacked; refused as soon as it is larger than the limit.
 
@@ -51,7 +51,7 @@ async def read_content(
 
 
 async def read_body(
-    receive: Receive, declared: str | None, most: int, share: Share, *, packed: bool = False
+    receive: Receive, declared: str | None, most: int, share: MemoryShare, *, packed: bool = False
 ) -> bytes | None:
     """All bytes of a body; each is read only once ``share`` has got room for it.
 
@@ -101,8 +101,8 @@ def _unpacked(unpacking: Any, piece: bytes) -> Iterator[bytes]:
 def read_json(incoming: Incoming, data: bytes, limits: Limits) -> Any:
     """The JSON value of a body: members given twice and deep nesting are refused (GN-04)."""
     found = _measured(incoming, data, limits)
-    if incoming.exchange.count is not None:
-        incoming.exchange.count(found.memory)
+    if incoming.state.count_body_bytes is not None:
+        incoming.state.count_body_bytes(found.memory)
     try:
         with _without_collecting():
             value = msgspec.json.decode(data)

@@ -25,11 +25,11 @@ from heraldry.messages.protocols import http
 from heraldry.messages.raw_line import batch_lines, raw_line
 from heraldry.messages.transports.http_target import split
 from heraldry.registry.limits import Limits
-from heraldry.server.budget import Budget, Share
 from heraldry.server.connection_counts import ConnectionCounts
 from heraldry.server.content import read_body
 from heraldry.server.gate import Gate
 from heraldry.server.incoming import Incoming
+from heraldry.server.memory_budget import MemoryBudget, MemoryShare
 from heraldry.server.metrics import CONTENT_TYPE, budget_lines, connection_lines
 from heraldry.server.origins import Origins
 
@@ -112,7 +112,7 @@ class IntakeApp:
         self._origins = Origins(self._settings.origins, b"*, authorization")
         self._gate = Gate.of(self._origins, self._settings.hosts)
         limits, most = limits or Limits(), self._settings.max_body
-        self._bodies = Budget(max(limits.bodies, most), most, limits.patience)
+        self._bodies = MemoryBudget(max(limits.bodies, most), most, limits.patience)
         self.connections = ConnectionCounts()
         self._commit: GroupCommit[_Waiting] | None = None
         self._writing: asyncio.Task[None] | None = None
@@ -217,7 +217,7 @@ class IntakeApp:
         scheme, _, value = b", ".join(shown).partition(b" ")
         return scheme.lower() == b"bearer" and hmac.compare_digest(value.lstrip(), token.encode())
 
-    async def _body(self, scope: Scope, receive: Receive, share: Share) -> bytes | None:
+    async def _body(self, scope: Scope, receive: Receive, share: MemoryShare) -> bytes | None:
         """All of a body; None where the client went away, OverflowError where it is too long."""
         most = self._settings.max_body
         declared = [value for name, value in scope["headers"] if name == b"content-length"]

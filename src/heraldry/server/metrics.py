@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from heraldry.server.budget import Budget
     from heraldry.server.connection_counts import ConnectionCounts
+    from heraldry.server.memory_budget import MemoryBudget
 
 BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"
@@ -76,7 +76,7 @@ def measure(name: str, told: str, value: float) -> Iterator[str]:
     yield f"{name} {value}"
 
 
-def budget_lines(name: str, what: str, budget: Budget) -> Iterator[str]:
+def budget_lines(name: str, what: str, budget: MemoryBudget) -> Iterator[str]:
     """What a budget of bytes is used for; ``what`` shares it."""
     yield from measure(f"{name}_bytes", f"Bytes that {what} under way take.", budget.used)
     yield from measure(f"{name}_waiting", f"How many {what} wait for bytes.", budget.waiting)
