@@ -17,7 +17,7 @@ from heraldry.model.json_fault import json_fault
 from heraldry.registry.limits import Limits
 from heraldry.registry.request import Null
 from heraldry.server.incoming import Incoming
-from heraldry.server.json_measure import Measure, measured
+from heraldry.server.json_measure import Measure, measure_json
 from heraldry.server.memory_budget import MemoryShare
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -37,8 +37,8 @@ async def read_content(
     encoding = (incoming.header(b"content-encoding") or "identity").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip"):
         detail = "Send the body as it is, or with gzip."
-        given = {"encoding": encoding}
-        raise RegistryError("unsupported_encoding", incoming.subject, given, detail)
+        arguments = {"encoding": encoding}
+        raise RegistryError("unsupported_encoding", incoming.subject, arguments, detail)
     packed = encoding.endswith("gzip")
     try:
         return await read_body(
@@ -100,9 +100,9 @@ def _unpacked(unpacking: Any, piece: bytes) -> Iterator[bytes]:
 
 def read_json(incoming: Incoming, data: bytes, limits: Limits) -> Any:
     """The JSON value of a body: members given twice and deep nesting are refused (GN-04)."""
-    found = _measured(incoming, data, limits)
+    measure = _measured(incoming, data, limits)
     if incoming.state.count_body_bytes is not None:
-        incoming.state.count_body_bytes(found.memory)
+        incoming.state.count_body_bytes(measure.memory)
     try:
         with _without_collecting():
             value = msgspec.json.decode(data)
@@ -114,23 +114,23 @@ def read_json(incoming: Incoming, data: bytes, limits: Limits) -> Any:
         raise _too_deep(incoming, limits) from None
     if type(value) not in (dict, list):
         return Null.NULL if value is None else value
-    if found.members and _count_members(value) != found.members:
+    if measure.members and _count_members(value) != measure.members:
         raise _not_parsed(incoming, "an object has the same member twice")
     return value
 
 
 def _measured(incoming: Incoming, data: bytes, limits: Limits) -> Measure:
     """What a text holds, refused as soon as it is too much."""
-    found = Measure()
-    for found in measured(data):
-        if found.depth > limits.nesting:
+    measure = Measure()
+    for measure in measure_json(data):
+        if measure.depth > limits.nesting:
             raise _too_deep(incoming, limits)
-        if found.values > limits.values:
+        if measure.values > limits.values:
             raise _not_parsed(incoming, f"more than {limits.values} values")
-        if found.memory + len(data) > limits.bodies:
+        if measure.memory + len(data) > limits.bodies:
             detail = f"To read it would take more than {limits.bodies} bytes of memory."
             raise _too_large(incoming, detail)
-    return found
+    return measure
 
 
 @contextmanager

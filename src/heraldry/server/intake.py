@@ -30,7 +30,7 @@ from heraldry.server.content import read_body
 from heraldry.server.gate import Gate
 from heraldry.server.incoming import Incoming
 from heraldry.server.memory_budget import MemoryBudget, MemoryShare
-from heraldry.server.metrics import CONTENT_TYPE, budget_lines, connection_lines
+from heraldry.server.metrics import CONTENT_TYPE, budget_lines, connection_lines, measure
 from heraldry.server.origins import Origins
 
 if TYPE_CHECKING:
@@ -237,14 +237,12 @@ class IntakeApp:
         yield "# TYPE heraldry_intake_requests_total counter"
         for status, number in sorted(self._answers.items()):
             yield f'heraldry_intake_requests_total{{status="{status}"}} {number}'
-        for name, told, number in (
+        for name, help_text, number in (
             ("messages", "Messages that were taken in.", self._messages),
             ("bytes", "Bytes of the bodies that were taken in.", self._bytes),
             ("syncs", "How often the log was flushed to its disk.", self._log.syncs),
         ):
-            yield f"# HELP heraldry_intake_{name}_total {told}"
-            yield f"# TYPE heraldry_intake_{name}_total counter"
-            yield f"heraldry_intake_{name}_total {number}"
+            yield from measure(f"heraldry_intake_{name}_total", help_text, number)
         yield from connection_lines("heraldry_intake", self.connections)
         yield from budget_lines("heraldry_intake_bodies", "bodies", self._bodies)
 
@@ -256,8 +254,8 @@ class IntakeApp:
 
 
 def _refused(refusal: RegistryError) -> Reply:
-    status, said = problem(refusal, RC4)
-    return Reply(status, f"{said['title']} {said['detail']}", _CLOSING)
+    status, body = problem(refusal, RC4)
+    return Reply(status, f"{body['title']} {body['detail']}", _CLOSING)
 
 
 async def _settle(waiting: Sequence[_Waiting], failure: RawLogError | None) -> None:
