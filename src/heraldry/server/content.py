@@ -107,7 +107,7 @@ def read_json(incoming: Incoming, data: bytes, limits: Limits) -> Any:
         with _without_collecting():
             value = msgspec.json.decode(data)
     except msgspec.MsgspecError as error:
-        raise _not_parsed(incoming, json_fault(data, error).told(data)) from None
+        raise _not_parsed(incoming, json_fault(data, error).described(data)) from None
     except UnicodeDecodeError:
         raise _not_parsed(incoming, "the text is not UTF-8") from None
     except RecursionError:
