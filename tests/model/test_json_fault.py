@@ -61,5 +61,5 @@ def test_the_place_of_a_fault() -> None:
     text = b'{\n "a": "' + HIGH + b'"}'
     with pytest.raises(msgspec.DecodeError) as caught:
         msgspec.json.decode(text)
-    told = json_fault(text, caught.value).told(text)
+    told = json_fault(text, caught.value).described(text)
     assert told == LONE.format(r"\ud83d") + " (byte 9, line 2)"

@@ -11,10 +11,10 @@ import pytest
 
 from heraldry.errors import RegistryError
 from heraldry.model.metamodel import ResourceType
-from heraldry.registry.budget import WriteBudget
 from heraldry.registry.capabilities import EVERYTHING, Capabilities
 from heraldry.registry.documents import check_compatibility, check_formats
 from heraldry.registry.draft import ResourceDraft, VersionDraft
+from heraldry.registry.write_budget import WriteBudget
 from heraldry.store.rows import Kind, Row
 
 XID = "/schemagroups/g/schemas/s"

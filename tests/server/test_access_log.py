@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from heraldry.server.access_log import AccessLog, masked
+from heraldry.server.access_log import AccessLog, mask_query
 from tests.server.asgi import call
 from tests.server.calls import Calls
 
@@ -45,7 +45,7 @@ def test_what_was_refused_has_a_line(calls: Calls) -> None:
     ],
 )
 def test_credentials_in_a_query_are_not_written(query: str, shown: str) -> None:
-    assert masked(query) == shown
+    assert mask_query(query) == shown
 
 
 def test_control_characters_are_escaped(calls: Calls) -> None:

@@ -12,8 +12,8 @@ from heraldry.dialects.xreg_1_0.wire import RC4
 from heraldry.registry.limits import Limits
 from heraldry.server.content import read_json
 from heraldry.server.incoming import Incoming
+from heraldry.server.scheduling import is_small
 from heraldry.server.settings import ServerSettings
-from heraldry.server.work import is_small
 from tests.server.calls import Calls
 
 SMALL = ServerSettings(wire=RC4, limits=Limits(body=10_000, nesting=20, values=100))

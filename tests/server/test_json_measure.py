@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heraldry.server.json_measure import Measure, measured
+from heraldry.server.json_measure import Measure, measure_json
 
 TEXTS = st.text('a"\\:,[]{}é€😀', max_size=12)
 VALUES = st.recursive(
@@ -26,7 +26,7 @@ VALUES = st.recursive(
 
 
 def last(text: bytes, piece: int = 65536) -> Measure:
-    *_, found = measured(text, piece)
+    *_, found = measure_json(text, piece)
     return found
 
 
@@ -78,5 +78,5 @@ def test_it_knows_what_reading_takes(text: bytes) -> None:
 
 
 def test_what_is_too_much_is_known_before_the_end() -> None:
-    first = next(iter(measured(b"[" + b"1," * 10_000_000)))
+    first = next(iter(measure_json(b"[" + b"1," * 10_000_000)))
     assert 10_000 < first.values < 100_000

@@ -124,7 +124,7 @@ def _listen(
     from heraldry.cli.serving import OF_CONNECTIONS, read_limits
     from heraldry.messages.intake_connection import intake_name
     from heraldry.messages.rawlog_writer import RawLogWriter
-    from heraldry.server.access_log import logged
+    from heraldry.server.access_log import open_access_log
     from heraldry.server.intake import IntakeApp, IntakeSettings
     from heraldry.server.running import address, end_on_sigterm, listen, run
 
@@ -146,7 +146,7 @@ def _listen(
             reachable.warn_open(listening, "send messages", _ADVICE)
         _tell(output, address(listening) + door.path, log)
         app = IntakeApp(log, settings, limits)
-        with logged(app, access_log) as served:
+        with open_access_log(app, access_log) as served:
             run(served, listening, limits=limits, counts=app.connections)
 
 

@@ -60,5 +60,5 @@ def warn_open(listening: socket.socket, may: str, advice: str) -> None:
     """Say who may do what where a server listens for other machines."""
     if is_open(listening):
         host, port, *_ = listening.getsockname()
-        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        progress(f"warning: anybody who reaches {place} may {may}; {advice}")
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        progress(f"warning: anybody who reaches {address} may {may}; {advice}")

@@ -38,7 +38,9 @@ def read_object(content: bytes, name: str = "--data") -> dict[str, Any]:
     try:
         value = msgspec.json.decode(content)
     except msgspec.DecodeError as error:
-        raise UsageError(f"{name} is not JSON", json_fault(content, error).told(content)) from None
+        raise UsageError(
+            f"{name} is not JSON", json_fault(content, error).described(content)
+        ) from None
     except (UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{name} is not JSON", str(error)) from None
     if not isinstance(value, dict):

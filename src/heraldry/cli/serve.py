@@ -60,7 +60,7 @@ def command(
     from heraldry.cli.serve_registry import Opening, import_all, open_registry
     from heraldry.cli.serving import read_limits
     from heraldry.dialects.xreg_1_0.wire import WIRES
-    from heraldry.server.access_log import logged
+    from heraldry.server.access_log import open_access_log
     from heraldry.server.app import create_app
     from heraldry.server.running import address, end_on_sigterm, listen, run
     from heraldry.server.settings import ServerSettings
@@ -93,7 +93,7 @@ def command(
                 limits=limits,
             )
             app = create_app(opened.registry, settings)
-            served = stack.enter_context(logged(app, access_log))
+            served = stack.enter_context(open_access_log(app, access_log))
             reachable.warn_open(listening, "read and change everything", _ADVICE)
             url = base or address(listening)
             if output == "json":

@@ -29,7 +29,7 @@ class JsonFault(NamedTuple):
         """The line it is in, counted from 1."""
         return None if self.offset is None else data.count(b"\n", 0, self.offset) + 1
 
-    def told(self, data: bytes) -> str:
+    def described(self, data: bytes) -> str:
         """The reason with its place."""
         if self.offset is None:
             return self.reason
@@ -53,8 +53,8 @@ def json_fault(data: bytes, error: Exception) -> JsonFault:
 
 def _lone_surrogate(data: bytes, end: int) -> int | None:
     """The first half of a pair by itself in the last bytes before ``end``."""
-    for found in _SURROGATE.finditer(data, max(0, end - _NEAR), end):
-        start = found.start()
+    for match in _SURROGATE.finditer(data, max(0, end - _NEAR), end):
+        start = match.start()
         if _is_escaped(data, start):
             continue
         if _LOW.match(data, start):

@@ -44,7 +44,11 @@ def check_formats(unit: Unit, draft: ResourceDraft) -> dict[str, FormatVerdict]:
     for version in draft.versions.values():
         if not wanted or not version.values.get("format"):
             _say(version, _FORMAT, None)
-        elif _FORMAT not in version.values or unit.remodelled or _was_given(draft, version):
+        elif (
+            _FORMAT not in version.values
+            or unit.remodelled
+            or _has_written_document(draft, version)
+        ):
             unit.budget.check()
             verdict = verdicts[version.id] = _format_verdict(unit, draft, version)
             strict = draft.names.type.strictvalidation
@@ -94,7 +98,7 @@ def _say(
             version.values[f"{name}reason"] = verdict.reason
 
 
-def _was_given(draft: ResourceDraft, version: VersionDraft) -> bool:
+def _has_written_document(draft: ResourceDraft, version: VersionDraft) -> bool:
     """Whether a document was given, the same one or another, or another format."""
     old = version.old
     if old is None or version.content is not None or version.document != old.document:
@@ -108,7 +112,7 @@ def _has_changed(unit: Unit, draft: ResourceDraft, version: VersionDraft) -> boo
 
     A document that was given again is looked at again only where it could not be compared.
     """
-    if not _was_given(draft, version):
+    if not _has_written_document(draft, version):
         return False
     old = version.old
     if old is None or old.attributes.get(_COMPATIBILITY) is not True or not version.content:
@@ -207,14 +211,14 @@ def _comparing(
     # Under another model or mode no comparison of before counts.
     anew = unit.remodelled or former != mode
     versions = draft.versions.values()
-    changed = [one.id for one in versions if anew or _has_changed(unit, draft, one)]
-    found = lineages(draft, mode, changed)
+    changed = [version.id for version in versions if anew or _has_changed(unit, draft, version)]
+    resource_lineages = lineages(draft, mode, changed)
     return _Comparing(
         unit=unit,
         draft=draft,
         mode=mode,
-        lineages=found,
-        waiting=frozenset(found.to_compare()),
+        lineages=resource_lineages,
+        waiting=frozenset(resource_lineages.to_compare()),
         verdicts=dict(verdicts),
     )
 

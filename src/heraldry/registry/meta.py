@@ -47,11 +47,11 @@ def write_meta(
 def check_compatibility_mode(draft: ResourceDraft) -> None:
     """A compatibility that is none of those of the model is unknown for the document's format."""
     mode, attribute = (
-        one.get("compatibility") for one in (draft.meta, draft.names.meta.attributes)
+        source.get("compatibility") for source in (draft.meta, draft.names.meta.attributes)
     )
     if not mode or not isinstance(mode, str) or attribute is None or not attribute.strict:
         return
-    if attribute.enum and mode.lower() not in {str(one).lower() for one in attribute.enum}:
+    if attribute.enum and mode.lower() not in {str(allowed).lower() for allowed in attribute.enum}:
         default = draft.versions[draft.meta["defaultversionid"]]
         arguments = {"compat": mode, "format": str(default.values.get("format", ""))}
         raise RegistryError("compatibility_unknown", draft.xid, arguments)

@@ -41,13 +41,13 @@ class Proxy:
         self._left -= 1
         if self._fetched is None:
             return self._fetch(address, subject)
-        found = self._fetched.get(address)
-        if found is None:
+        document = self._fetched.get(address)
+        if document is None:
             self._missing[address] = subject
             return b""
-        if isinstance(found, RegistryError):
-            raise found
-        return found
+        if isinstance(document, RegistryError):
+            raise document
+        return document
 
     def inlined(self, address: str, subject: str) -> bytes | None:
         """The document at an address, to be shown among attributes; None where it cannot be."""

@@ -208,7 +208,7 @@ class Reading:
 
     def _whole(self, pieces: Iterator[bytes]) -> Reply:
         """A reply of pieces that are all read before it is sent; ``too_large`` (FL-53)."""
-        kept, size = [], 0
+        chunks, size = [], 0
         room = self.session.request.room
         for piece in _gathered(pieces):
             size += len(piece)
@@ -219,8 +219,8 @@ class Reading:
             if size > self.session.limits.inline:
                 detail = f"The reply would be larger than {self.session.limits.inline} bytes."
                 raise RegistryError("too_large", self.session.request.path, detail=detail)
-            kept.append(piece)
-        return Reply(pieces=iter(kept), size=size, tag=self._revision())
+            chunks.append(piece)
+        return Reply(pieces=iter(chunks), size=size, tag=self._revision())
 
     def _settled(self, facts: Facts, under: str) -> Scope:
         """The filter below the addressed entity, which must survive it itself (FL-37)."""

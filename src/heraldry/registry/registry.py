@@ -15,14 +15,13 @@ from typing import Any
 from heraldry.errors import RegistryError, StoreFullError
 from heraldry.model.metamodel import Model
 from heraldry.model.model_reading import read_model
-from heraldry.registry.budget import WriteBudget, check_entities
 from heraldry.registry.capabilities import read_capabilities
 from heraldry.registry.delete import delete
 from heraldry.registry.filtering import check_syntax
 from heraldry.registry.flag_values import ignored, supported_flags, wanted_default
 from heraldry.registry.limits import Limits
 from heraldry.registry.new_registry import first_state
-from heraldry.registry.preconditions import check_precondition
+from heraldry.registry.precondition_check import check_precondition
 from heraldry.registry.proxy import Fetch, Proxy
 from heraldry.registry.read import show
 from heraldry.registry.request import Reply, Request
@@ -30,6 +29,7 @@ from heraldry.registry.session import Session
 from heraldry.registry.streamed import Streamed
 from heraldry.registry.unit import Unit
 from heraldry.registry.write import ACTIONS, write
+from heraldry.registry.write_budget import WriteBudget, check_entities
 from heraldry.store.opening import open_store
 from heraldry.store.rows import State
 from heraldry.store.store import Reader, Store

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from heraldry.model.datatypes import normal_timestamp
-from heraldry.registry.budget import WriteBudget
 from heraldry.registry.flag_values import supported_flags
 from heraldry.registry.journal import Journal
 from heraldry.registry.session import Session
+from heraldry.registry.write_budget import WriteBudget
 from heraldry.store.rows import Row, State
 from heraldry.store.store import Writer
 

@@ -58,11 +58,11 @@ def inlined_document(
 
 def _large(shape: ResourceShape, row: Row, document: LargeDocument, view: View) -> dict[str, Any]:
     singular = shape.type.singular
-    kind = kind_of(shape.type.typemap, row.attributes.get("contenttype"))
+    encoding = kind_of(shape.type.typemap, row.attributes.get("contenttype"))
     if not view.binary and (
-        (kind == "json" and document.is_json()) or (kind == "string" and document.is_text())
+        (encoding == "json" and document.is_json()) or (encoding == "string" and document.is_text())
     ):
-        return {singular: Piecewise(document, kind)}
+        return {singular: Piecewise(document, encoding)}
     return {f"{singular}base64": Piecewise(document, "base64")}
 
 

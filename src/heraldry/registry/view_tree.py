@@ -301,7 +301,7 @@ class Tree:
         """Versions of one resource (VE-01)."""
         for row, document in found:
             values = self.view.version(shape, resource, row, document)
-            large = any(isinstance(one, Piecewise) for one in document.values())
+            large = any(isinstance(value, Piecewise) for value in document.values())
             yield row.id, list(values.items()) if large else values
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from heraldry.errors import RegistryError
 from heraldry.model.conform import conform
 from heraldry.registry.bodies import entries_of, object_body
-from heraldry.registry.budget import check_entities
 from heraldry.registry.capabilities import require_available, stored_capabilities
 from heraldry.registry.capabilities_change import change_capabilities, refuse_closing
 from heraldry.registry.entity_names import registry_names
@@ -18,6 +17,7 @@ from heraldry.registry.journal import differing
 from heraldry.registry.merge import check_same_id, merged
 from heraldry.registry.model_change import change_model
 from heraldry.registry.request import Null
+from heraldry.registry.write_budget import check_entities
 
 if TYPE_CHECKING:
     from heraldry.registry.capabilities import Capabilities

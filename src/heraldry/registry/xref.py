@@ -157,8 +157,8 @@ def copy_target(unit: Unit, source: Row) -> None:
             copy = _copy_version(unit, source, version, before.get(version.id))
             after[copy.id] = copy
             default = copy.key if version.key == target.default else default
-    for gone in _missing(before, after):
-        tx.remove(gone)
+    for row in _missing(before, after):
+        tx.remove(row)
     changed = replace(source, attributes=kept, default=default)
     tx.save(changed)
     _note(unit, (source, before), (changed, after))
@@ -188,19 +188,23 @@ _Shown = tuple[Row, Mapping[str, Row]]
 
 def _note(unit: Unit, before: _Shown, after: _Shown) -> None:
     """A change of the target is one of the resource that shows it (EV-06, EV-11)."""
-    journal, (was, old), (row, new) = unit.journal, before, after
-    names = [f"meta.{name}" for name in differing(was.attributes, row.attributes)]
-    if old.keys() != new.keys():
+    journal, (old_row, old_versions), (new_row, new_versions) = unit.journal, before, after
+    names = [f"meta.{name}" for name in differing(old_row.attributes, new_row.attributes)]
+    if old_versions.keys() != new_versions.keys():
         names += ["versions", "versionscount"]
-    shown = {version.key: version.attributes for version in new.values()}.get(row.default, {})
-    hidden = {version.key: version.attributes for version in old.values()}.get(was.default, {})
-    names += differing(hidden, shown) if row.default == was.default else {**hidden, **shown}
+    shown = {version.key: version.attributes for version in new_versions.values()}.get(
+        new_row.default, {}
+    )
+    hidden = {version.key: version.attributes for version in old_versions.values()}.get(
+        old_row.default, {}
+    )
+    names += differing(hidden, shown) if new_row.default == old_row.default else {**hidden, **shown}
     if names:
-        journal.updated(row.xid, names)
-    for gone in _missing(old, new):
-        journal.deleted(gone.xid)
-    for id, copy in new.items():  # noqa: A001
-        if id not in old:
+        journal.updated(new_row.xid, names)
+    for row in _missing(old_versions, new_versions):
+        journal.deleted(row.xid)
+    for id, copy in new_versions.items():  # noqa: A001
+        if id not in old_versions:
             journal.created(copy.xid)
-        elif copy != old[id]:
-            journal.updated(copy.xid, differing(old[id].attributes, copy.attributes))
+        elif copy != old_versions[id]:
+            journal.updated(copy.xid, differing(old_versions[id].attributes, copy.attributes))

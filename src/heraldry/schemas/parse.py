@@ -32,8 +32,8 @@ def parse(data: bytes) -> Any:
         raise _not_json("is not UTF-8") from None
     except msgspec.DecodeError as error:
         fault = json_fault(data, error)
-        found = None if fault.offset is None else f"byte {fault.offset}"
-        raise _not_json(f"is not JSON: {fault.reason}", found) from None
+        location = None if fault.offset is None else f"byte {fault.offset}"
+        raise _not_json(f"is not JSON: {fault.reason}", location) from None
     # Few brackets cannot nest deeply: only the rare text with many of them is measured.
     if data.count(b"[") + data.count(b"{") > DEPTH_LIMIT and is_deep(value):
         raise _too_deep()

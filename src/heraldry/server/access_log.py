@@ -17,8 +17,6 @@ from heraldry.errors import UsageError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    Application = ASGIApp
-
 _SECRET: Final = re.compile(
     "token|key|secret|passw|pwd|sig|auth|credential|session|jwt|code", re.IGNORECASE
 )
@@ -55,15 +53,15 @@ class AccessLog:
             seconds = perf_counter() - started
             self._write(f"{_request(scope)} {status} {size} {seconds * 1000:.1f}")
 
-    def _write(self, told: str) -> None:
+    def _write(self, entry: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         with suppress(OSError):  # a full disk must not stop the server
-            self._stream.write(f"{now} {told}\n")
+            self._stream.write(f"{now} {entry}\n")
             self._stream.flush()
 
 
 @contextmanager
-def logged(app: ASGIApp, target: str | None) -> Iterator[ASGIApp]:
+def open_access_log(app: ASGIApp, target: str | None) -> Iterator[ASGIApp]:
     """The application with an access log: in a file, or on standard error where it is ``-``."""
     if target is None:
         yield app
@@ -82,11 +80,11 @@ def _request(scope: Scope) -> str:
     client = scope.get("client")
     target = scope["raw_path"].decode("latin-1")
     if scope["query_string"]:
-        target += "?" + masked(scope["query_string"].decode("latin-1"))
+        target += "?" + mask_query(scope["query_string"].decode("latin-1"))
     return f"{client[0] if client else '-'} {_escaped(scope['method'])} {_escaped(target)}"
 
 
-def masked(query: str) -> str:
+def mask_query(query: str) -> str:
     """A query without the values of parameters whose names sound like a secret."""
     parts = []
     for part in re.split("([&;])", query):
@@ -98,5 +96,6 @@ def masked(query: str) -> str:
 def _escaped(text: str) -> str:
     """Text in which nothing can begin a line, end a field, or steer a terminal."""
     return "".join(
-        one if "!" <= one <= "~" and one != "\\" else f"\\x{ord(one):02x}" for one in text
+        character if "!" <= character <= "~" and character != "\\" else f"\\x{ord(character):02x}"
+        for character in text
     )

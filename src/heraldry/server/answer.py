@@ -103,7 +103,7 @@ def _etag(headers: list[Header], body: bytes, rest: Iterator[bytes] | None, tag:
     if rest is not None:
         return b'W/"' + tag.encode("ascii") + b'"' if tag else b""
     digest = hashlib.blake2b(body, digest_size=12)
-    digest.update(repr([one for one in headers if one[0] not in _OF_REPLY]).encode())
+    digest.update(repr([header for header in headers if header[0] not in _OF_REPLY]).encode())
     return b'"' + digest.hexdigest().encode("ascii") + b'"'
 
 

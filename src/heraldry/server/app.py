@@ -16,9 +16,9 @@ from heraldry.server.incoming import Incoming
 from heraldry.server.metrics import connection_lines
 from heraldry.server.offer import Offer
 from heraldry.server.origins import Origins
+from heraldry.server.scheduling import RequestScheduler, watch
 from heraldry.server.sending import send_answer
 from heraldry.server.settings import ServerSettings
-from heraldry.server.work import Work, watch
 
 
 def create_app(registry: Registry, settings: ServerSettings | None = None) -> App:
@@ -27,7 +27,7 @@ def create_app(registry: Registry, settings: ServerSettings | None = None) -> Ap
 
 
 class App:
-    """Answers requests: what is done for them, and where, is decided in ``Work``."""
+    """Answers requests: what is done for them, and where, is decided in ``RequestScheduler``."""
 
     def __init__(self, registry: Registry, settings: ServerSettings) -> None:
         offer = Offer(registry)
@@ -35,13 +35,13 @@ class App:
         self._mount = offer.mount
         self._origins = Origins(settings.origins)
         self._gate = Gate.of(self._origins, settings.hosts, settings.base_url)
-        self._work = Work(self._handler, settings)
+        self._scheduler = RequestScheduler(self._handler, settings)
         self.connections = ConnectionCounts()
         self._handler.metrics.others.append(self._measures)
 
     def _measures(self) -> Iterator[str]:
         yield from connection_lines("heraldry", self.connections)
-        yield from self._work.measures()
+        yield from self._scheduler.measures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection event of ASGI."""
@@ -54,30 +54,30 @@ class App:
         await receive()
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        self._work.close()
+        self._scheduler.close()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = perf_counter()
         incoming = Incoming.of(scope).within(self._mount)
-        exchange, share = incoming.exchange, self._work.share()
+        state, share = incoming.state, self._scheduler.share()
         try:
             refusal = self._gate.refusal(incoming)
             answer: Answer | None
             if refusal is None:
-                answer = await self._work.answer(incoming, receive, share)
+                answer = await self._scheduler.answer(incoming, receive, share)
             else:
                 answer = self._handler.failed(refusal, incoming)
             if answer is None:
                 return
             answer = self._origins.shared(conditional(answer, incoming), incoming)
-            if answer.rest is not None and exchange.watching is None:
-                exchange.watching = watch(receive, exchange)
+            if answer.rest is not None and state.disconnect_watch is None:
+                state.disconnect_watch = watch(receive, state)
             head = incoming.method == "HEAD"
-            await send_answer(answer, send, exchange, self._work.readers, head=head)
+            await send_answer(answer, send, state, self._scheduler.readers, head=head)
         finally:
             share.set(0)
-            if exchange.watching is not None:
-                exchange.watching.cancel()
+            if state.disconnect_watch is not None:
+                state.disconnect_watch.cancel()
         seconds = perf_counter() - started
         self._handler.metrics.count(incoming.method, answer.status, answer.place, seconds)

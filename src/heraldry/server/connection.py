@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-_LOOKS: Final = 4
-"""So often it is looked within the time that a client is given."""
+_CHECKS_PER_WINDOW: Final = 4
+"""So often it is checked within the time that a client is given."""
 
 
 class _Counted:
@@ -76,7 +76,7 @@ class BoundedConnection(HttpToolsProtocol):
     _heads = _received = 0
     _since = 0.0
     """When the connection was made, the headers began, or the last reply was complete."""
-    _look: asyncio.TimerHandle | None = None
+    _check_timer: asyncio.TimerHandle | None = None
     _running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -90,14 +90,16 @@ class BoundedConnection(HttpToolsProtocol):
         if len(self.connections) > self.most:
             self.counts.ended += 1
             self.counts.longest()._end(at_once=True)
-        self._look = self.loop.call_later(self.patience / _LOOKS, self._look_after)
+        self._check_timer = self.loop.call_later(
+            self.patience / _CHECKS_PER_WINDOW, self._check_progress
+        )
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
         self.counts.open -= 1
         self.counts.forget(self)
-        if self._look is not None:
-            self._look.cancel()
+        if self._check_timer is not None:
+            self._check_timer.cancel()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
@@ -162,13 +164,15 @@ class BoundedConnection(HttpToolsProtocol):
         self._running = cycle
         super()._start_asgi_task(cycle, app)
 
-    def _look_after(self) -> None:
+    def _check_progress(self) -> None:
         """End a connection whose client has kept the server waiting for too long."""
         if self._is_overdue() or self._is_slow():
             self.counts.ended += 1
             self._end(at_once=True)
         else:
-            self._look = self.loop.call_later(self.patience / _LOOKS, self._look_after)
+            self._check_timer = self.loop.call_later(
+                self.patience / _CHECKS_PER_WINDOW, self._check_progress
+            )
 
     @property
     def _waits_for_head(self) -> bool:
@@ -231,11 +235,11 @@ class BoundedConnection(HttpToolsProtocol):
 def bounded(limits: Limits, counts: ConnectionCounts) -> type[BoundedConnection]:
     """Connections with the limits of a server."""
     head = limits.header_size + 2 * limits.query
-    given = {
+    settings = {
         "head_limit": head,
         "patience": limits.patience,
         "rate": limits.rate,
         "most": limits.connections,
         "counts": counts,
     }
-    return type("Connection", (BoundedConnection,), given)
+    return type("Connection", (BoundedConnection,), settings)

@@ -16,9 +16,9 @@ from heraldry.errors import RegistryError
 from heraldry.model.json_fault import json_fault
 from heraldry.registry.limits import Limits
 from heraldry.registry.request import Null
-from heraldry.server.budget import Share
 from heraldry.server.incoming import Incoming
-from heraldry.server.json_measure import Measure, measured
+from heraldry.server.json_measure import Measure, measure_json
+from heraldry.server.memory_budget import MemoryShare
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
@@ -28,7 +28,7 @@ _collecting = Lock()
 
 
 async def read_content(
-    incoming: Incoming, receive: Receive, limits: Limits, share: Share
+    incoming: Incoming, receive: Receive, limits: Limits, share: MemoryShare
 ) -> bytes | None:
     """All bytes of a body, unpacked; refused as soon as it is larger than the limit.
 
@@ -37,8 +37,8 @@ async def read_content(
     encoding = (incoming.header(b"content-encoding") or "identity").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip"):
         detail = "Send the body as it is, or with gzip."
-        given = {"encoding": encoding}
-        raise RegistryError("unsupported_encoding", incoming.subject, given, detail)
+        arguments = {"encoding": encoding}
+        raise RegistryError("unsupported_encoding", incoming.subject, arguments, detail)
     packed = encoding.endswith("gzip")
     try:
         return await read_body(
@@ -51,7 +51,7 @@ async def read_content(
 
 
 async def read_body(
-    receive: Receive, declared: str | None, most: int, share: Share, *, packed: bool = False
+    receive: Receive, declared: str | None, most: int, share: MemoryShare, *, packed: bool = False
 ) -> bytes | None:
     """All bytes of a body; each is read only once ``share`` has got room for it.
 
@@ -100,37 +100,37 @@ def _unpacked(unpacking: Any, piece: bytes) -> Iterator[bytes]:
 
 def read_json(incoming: Incoming, data: bytes, limits: Limits) -> Any:
     """The JSON value of a body: members given twice and deep nesting are refused (GN-04)."""
-    found = _measured(incoming, data, limits)
-    if incoming.exchange.count is not None:
-        incoming.exchange.count(found.memory)
+    measure = _measured(incoming, data, limits)
+    if incoming.state.count_body_bytes is not None:
+        incoming.state.count_body_bytes(measure.memory)
     try:
         with _without_collecting():
             value = msgspec.json.decode(data)
     except msgspec.MsgspecError as error:
-        raise _not_parsed(incoming, json_fault(data, error).told(data)) from None
+        raise _not_parsed(incoming, json_fault(data, error).described(data)) from None
     except UnicodeDecodeError:
         raise _not_parsed(incoming, "the text is not UTF-8") from None
     except RecursionError:
         raise _too_deep(incoming, limits) from None
     if type(value) not in (dict, list):
         return Null.NULL if value is None else value
-    if found.members and _count_members(value) != found.members:
+    if measure.members and _count_members(value) != measure.members:
         raise _not_parsed(incoming, "an object has the same member twice")
     return value
 
 
 def _measured(incoming: Incoming, data: bytes, limits: Limits) -> Measure:
     """What a text holds, refused as soon as it is too much."""
-    found = Measure()
-    for found in measured(data):
-        if found.depth > limits.nesting:
+    measure = Measure()
+    for measure in measure_json(data):
+        if measure.depth > limits.nesting:
             raise _too_deep(incoming, limits)
-        if found.values > limits.values:
+        if measure.values > limits.values:
             raise _not_parsed(incoming, f"more than {limits.values} values")
-        if found.memory + len(data) > limits.bodies:
+        if measure.memory + len(data) > limits.bodies:
             detail = f"To read it would take more than {limits.bodies} bytes of memory."
             raise _too_large(incoming, detail)
-    return found
+    return measure
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from heraldry.server.flags import Query, choose_wire
 from heraldry.server.incoming import Incoming
 from heraldry.server.metrics import Metrics
 from heraldry.server.offer import Offer
-from heraldry.server.preconditions import Preconditions, is_known
+from heraldry.server.preconditions import Preconditions, is_current
 from heraldry.server.problems import problem_answer, said_at, unexpected
 from heraldry.server.replies import answer_of, root_link
 from heraldry.server.request_reading import Addressed, Spoken, read_request
@@ -133,7 +133,7 @@ def _check(
 def conditional(answer: Answer, incoming: Incoming) -> Answer:
     """304 where the client has this answer already."""
     named = incoming.if_none_match
-    if named and answer.status == 200 and is_known(answer.etag, named):
+    if named and answer.status == 200 and is_current(answer.etag, named):
         answer.close()
         return answer.not_modified()
     return answer

@@ -9,7 +9,7 @@ from typing import Any
 
 from heraldry.errors import RegistryError
 from heraldry.registry.limits import Limits
-from heraldry.server.exchange import Exchange
+from heraldry.server.request_state import RequestState
 from heraldry.server.settings import ServerSettings
 
 Header = tuple[bytes, bytes]
@@ -34,7 +34,7 @@ class Incoming:
     headers: Sequence[Header]
     mount: str = ""
     """What stood before ``path``: the name of the registry, where it was used (HT-01)."""
-    exchange: Exchange = field(default_factory=Exchange, compare=False)
+    state: RequestState = field(default_factory=RequestState, compare=False)
 
     @classmethod
     def of(cls, scope: Any) -> Incoming:

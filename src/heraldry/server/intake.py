@@ -25,12 +25,12 @@ from heraldry.messages.protocols import http
 from heraldry.messages.raw_line import batch_lines, raw_line
 from heraldry.messages.transports.http_target import split
 from heraldry.registry.limits import Limits
-from heraldry.server.budget import Budget, Share
 from heraldry.server.connection_counts import ConnectionCounts
 from heraldry.server.content import read_body
 from heraldry.server.gate import Gate
 from heraldry.server.incoming import Incoming
-from heraldry.server.metrics import CONTENT_TYPE, budget_lines, connection_lines
+from heraldry.server.memory_budget import MemoryBudget, MemoryShare
+from heraldry.server.metrics import CONTENT_TYPE, budget_lines, connection_lines, measure
 from heraldry.server.origins import Origins
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class IntakeApp:
         self._origins = Origins(self._settings.origins, b"*, authorization")
         self._gate = Gate.of(self._origins, self._settings.hosts)
         limits, most = limits or Limits(), self._settings.max_body
-        self._bodies = Budget(max(limits.bodies, most), most, limits.patience)
+        self._bodies = MemoryBudget(max(limits.bodies, most), most, limits.patience)
         self.connections = ConnectionCounts()
         self._commit: GroupCommit[_Waiting] | None = None
         self._writing: asyncio.Task[None] | None = None
@@ -217,7 +217,7 @@ class IntakeApp:
         scheme, _, value = b", ".join(shown).partition(b" ")
         return scheme.lower() == b"bearer" and hmac.compare_digest(value.lstrip(), token.encode())
 
-    async def _body(self, scope: Scope, receive: Receive, share: Share) -> bytes | None:
+    async def _body(self, scope: Scope, receive: Receive, share: MemoryShare) -> bytes | None:
         """All of a body; None where the client went away, OverflowError where it is too long."""
         most = self._settings.max_body
         declared = [value for name, value in scope["headers"] if name == b"content-length"]
@@ -237,14 +237,12 @@ class IntakeApp:
         yield "# TYPE heraldry_intake_requests_total counter"
         for status, number in sorted(self._answers.items()):
             yield f'heraldry_intake_requests_total{{status="{status}"}} {number}'
-        for name, told, number in (
+        for name, help_text, number in (
             ("messages", "Messages that were taken in.", self._messages),
             ("bytes", "Bytes of the bodies that were taken in.", self._bytes),
             ("syncs", "How often the log was flushed to its disk.", self._log.syncs),
         ):
-            yield f"# HELP heraldry_intake_{name}_total {told}"
-            yield f"# TYPE heraldry_intake_{name}_total counter"
-            yield f"heraldry_intake_{name}_total {number}"
+            yield from measure(f"heraldry_intake_{name}_total", help_text, number)
         yield from connection_lines("heraldry_intake", self.connections)
         yield from budget_lines("heraldry_intake_bodies", "bodies", self._bodies)
 
@@ -256,8 +254,8 @@ class IntakeApp:
 
 
 def _refused(refusal: RegistryError) -> Reply:
-    status, said = problem(refusal, RC4)
-    return Reply(status, f"{said['title']} {said['detail']}", _CLOSING)
+    status, body = problem(refusal, RC4)
+    return Reply(status, f"{body['title']} {body['detail']}", _CLOSING)
 
 
 async def _settle(waiting: Sequence[_Waiting], failure: RawLogError | None) -> None:

@@ -51,7 +51,7 @@ class Measure:
         return containers + _ELEMENT * elements + scalars
 
 
-def measured(text: bytes, piece: int = PIECE) -> Iterator[Measure]:
+def measure_json(text: bytes, piece: int = PIECE) -> Iterator[Measure]:
     """The measure of a text, after each of its pieces."""
     return _Measuring(text).pieces(piece)
 
@@ -63,14 +63,14 @@ class _Measuring:
         self._inside = self._escaped = False
         """Whether a piece begins inside a string; whether its first character is escaped."""
         self._level = 0
-        self._found = Measure()
+        self._measure = Measure()
 
     def pieces(self, size: int) -> Iterator[Measure]:
         for start in range(0, len(self._text), size):
             piece = self._text[start : start + size]
             outside = self._after_string(piece) if self._inside else piece
             self._count(outside)
-            yield self._found
+            yield self._measure
 
     def _after_string(self, piece: bytes) -> bytes:
         """What follows the string that a piece begins in; nothing where it does not end."""
@@ -81,12 +81,12 @@ class _Measuring:
             self._stay_inside(piece)
             return b""
         self._inside = False
-        self._found.texts += 1
-        self._found.characters += end.end() * self._widest
+        self._measure.texts += 1
+        self._measure.characters += end.end() * self._widest
         return piece[end.end() :]
 
     def _stay_inside(self, piece: bytes) -> None:
-        self._found.characters += len(piece) * self._widest
+        self._measure.characters += len(piece) * self._widest
         self._inside = True
         self._escaped = (len(piece) - len(piece.rstrip(b"\\"))) % 2 == 1
 
@@ -96,20 +96,20 @@ class _Measuring:
         return 1 if self._narrow else 4
 
     def _count(self, piece: bytes) -> None:
-        found = self._found
+        measure = self._measure
         bare, texts = _STRING.subn(b"_", piece)
-        found.texts += texts
-        found.characters += (len(piece) - len(bare)) * self._width(piece)
+        measure.texts += texts
+        measure.characters += (len(piece) - len(bare)) * self._width(piece)
         begun = bare.find(b'"')
         if begun >= 0:
             self._stay_inside(bare[begun + 1 :])
             bare = bare[:begun]
         objects, arrays = bare.count(b"{"), bare.count(b"[")
         empty = bare.count(b"{}")
-        found.objects += objects - empty
-        found.arrays += arrays + empty
-        found.members += bare.count(b":")
-        found.values += bare.count(b",") + objects + arrays - empty - bare.count(b"[]")
+        measure.objects += objects - empty
+        measure.arrays += arrays + empty
+        measure.members += bare.count(b":")
+        measure.values += bare.count(b",") + objects + arrays - empty - bare.count(b"[]")
         if objects or arrays or self._level:
             self._descend(bare)
 
@@ -120,5 +120,5 @@ class _Measuring:
 
     def _descend(self, bare: bytes) -> None:
         moves = memoryview(bare.translate(_MOVES, _NO_BRACKETS)).cast("b")
-        self._found.depth = max(self._found.depth, max(accumulate(moves, initial=self._level)))
+        self._measure.depth = max(self._measure.depth, max(accumulate(moves, initial=self._level)))
         self._level += sum(moves)

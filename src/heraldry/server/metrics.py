@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from heraldry.server.budget import Budget
     from heraldry.server.connection_counts import ConnectionCounts
+    from heraldry.server.memory_budget import MemoryBudget
 
 BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"
@@ -69,25 +69,25 @@ class Metrics:
         yield f'heraldry_request_seconds_count{{method="{method}"}} {total}'
 
 
-def measure(name: str, told: str, value: float) -> Iterator[str]:
+def measure(name: str, help_text: str, value: float) -> Iterator[str]:
     """The lines of one number; a name that ends in ``_total`` counts."""
-    yield f"# HELP {name} {told}"
+    yield f"# HELP {name} {help_text}"
     yield f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}"
     yield f"{name} {value}"
 
 
-def budget_lines(name: str, what: str, budget: Budget) -> Iterator[str]:
-    """What a budget of bytes is used for; ``what`` shares it."""
-    yield from measure(f"{name}_bytes", f"Bytes that {what} under way take.", budget.used)
-    yield from measure(f"{name}_waiting", f"How many {what} wait for bytes.", budget.waiting)
-    told = f"How many {what} were refused as too many bytes were taken."
-    yield from measure(f"{name}_refused_total", told, budget.refused)
+def budget_lines(name: str, noun: str, budget: MemoryBudget) -> Iterator[str]:
+    """What a budget of bytes is used for; ``noun`` shares it."""
+    yield from measure(f"{name}_bytes", f"Bytes that {noun} under way take.", budget.used)
+    yield from measure(f"{name}_waiting", f"How many {noun} wait for bytes.", budget.waiting)
+    help_text = f"How many {noun} were refused as too many bytes were taken."
+    yield from measure(f"{name}_refused_total", help_text, budget.refused)
 
 
 def connection_lines(name: str, counts: ConnectionCounts) -> Iterator[str]:
     """What became of connections."""
     yield from measure(f"{name}_connections", "Connections that are open.", counts.open)
-    told = "Connections that were ended as their client kept the server waiting."
-    yield from measure(f"{name}_connections_ended_total", told, counts.ended)
-    told = "How often what came was not HTTP."
-    yield from measure(f"{name}_invalid_http_total", told, counts.invalid)
+    help_text = "Connections that were ended as their client kept the server waiting."
+    yield from measure(f"{name}_connections_ended_total", help_text, counts.ended)
+    help_text = "How often what came was not HTTP."
+    yield from measure(f"{name}_invalid_http_total", help_text, counts.invalid)

@@ -42,7 +42,7 @@ class Offer:
         self,
         needed: Iterable[tuple[str, str]],
         fetched: dict[str, bytes | RegistryError],
-        most: int,
+        byte_limit: int,
         cancelled: Callable[[], bool],
     ) -> None:
         """Fetch documents that are kept elsewhere, at most so many bytes of them."""
@@ -55,10 +55,10 @@ class Offer:
             except RegistryError as error:
                 fetched[address] = error
                 continue
-            most -= len(content)
-            told = "the documents that are kept elsewhere are too large together"
-            refusal = RegistryError("bad_request", subject, {"error_detail": told})
-            fetched[address] = content if most >= 0 else refusal
+            byte_limit -= len(content)
+            reason = "the documents that are kept elsewhere are too large together"
+            refusal = RegistryError("bad_request", subject, {"error_detail": reason})
+            fetched[address] = content if byte_limit >= 0 else refusal
 
     def revision(self) -> int:
         """Changes with every write, also of other processes."""

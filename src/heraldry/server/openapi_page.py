@@ -66,12 +66,17 @@ def _operation(
     id_ = operation["operationId"]
     yield f'<details id="{_text(id_)}"><summary><b>{method.upper()}</b><code>{_text(path)}</code>'
     yield f" {_text(operation['summary'])}</summary><p><code>{_text(id_)}</code></p>"
-    parameters = [_resolved(described, one) for one in (*shared, *operation.get("parameters", ()))]
+    parameters = [
+        _resolved(described, parameter) for parameter in (*shared, *operation.get("parameters", ()))
+    ]
     if parameters:
         yield "<table><tr><th>parameter</th><th>in</th><th></th></tr>"
-        for one in parameters:
-            yield f"<tr><td><code>{_text(one['name'])}</code></td><td>{_text(one['in'])}</td>"
-            yield f"<td>{_text(one.get('description', ''))}</td></tr>"
+        for parameter in parameters:
+            yield (
+                f"<tr><td><code>{_text(parameter['name'])}</code></td>"
+                f"<td>{_text(parameter['in'])}</td>"
+            )
+            yield f"<td>{_text(parameter.get('description', ''))}</td></tr>"
         yield "</table>"
     for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
         yield f"<p>Body: <code>{_text(media_type)}</code></p>{_json(content.get('schema'))}"
@@ -83,12 +88,12 @@ def _operation(
 
 
 def _resolved(described: Described, value: Described) -> Described:
-    found: Any = described
+    target: Any = described
     if "$ref" not in value:
         return value
     for step in value["$ref"].removeprefix("#/").split("/"):
-        found = found[step]
-    return dict(found)
+        target = target[step]
+    return dict(target)
 
 
 def _json(schema: Any) -> str:

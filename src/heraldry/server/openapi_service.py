@@ -20,7 +20,7 @@ _PROBLEM: Final = {"$ref": "#/components/responses/problem"}
 
 def service_paths(taken: Container[str]) -> dict[str, Any]:
     """These paths, without those that a group type has taken."""
-    found = {
+    services = {
         HEALTH: _get("Whether the process lives", "application/json", _OK),
         READY: _get("Whether the store answers", "application/json", _OK),
         METRICS: _get("What the server counts, for Prometheus", "text/plain", {"type": "string"}),
@@ -28,8 +28,8 @@ def service_paths(taken: Container[str]) -> dict[str, Any]:
         OPENAPI_PAGE: _get("This description as a page", "text/html", {"type": "string"}),
         **{p: _get("Registries found here", "application/json", _LISTED) for p in DISCOVERY},
     }
-    found[READY]["get"]["responses"]["503"] = _PROBLEM
-    return {path: operations for path, operations in found.items() if path[1:] not in taken}
+    services[READY]["get"]["responses"]["503"] = _PROBLEM
+    return {path: operations for path, operations in services.items() if path[1:] not in taken}
 
 
 def _get(summary: str, media_type: str, schema: dict[str, Any]) -> dict[str, Any]:

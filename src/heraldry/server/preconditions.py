@@ -54,7 +54,7 @@ class Preconditions:
         return RegistryError("precondition_failed", self.subject, {"name": name}, detail)
 
 
-def is_known(etag: bytes, if_none_match: bytes) -> bool:
+def is_current(etag: bytes, if_none_match: bytes) -> bool:
     """Whether a client that reads has this very representation, by weak comparison."""
     named = _split(if_none_match)
     return bool(etag) and (named == (_ANY,) or etag.removeprefix(_WEAK) in map(_opaque, named))
@@ -86,7 +86,7 @@ def _plain(tag: bytes) -> bytes:
 
 def _tags(incoming: Incoming, name: str) -> Tags | None:
     header = name.lower().encode("ascii")
-    values = [value for one, value in incoming.headers if one == header]
+    values = [value for header_name, value in incoming.headers if header_name == header]
     if not values:
         return None
     value = b", ".join(values)

@@ -92,9 +92,9 @@ def read_request(
         base=spoken.base,
         path=addressed.path,
         correlation=spoken.correlation,
-        elsewhere=incoming.exchange.elsewhere,
-        room=incoming.exchange.room if incoming.reads else None,
-        cancelled=incoming.exchange.cancelled,
+        elsewhere=incoming.state.fetched_documents,
+        room=incoming.state.reply_limit if incoming.reads else None,
+        cancelled=incoming.state.cancelled,
     )
 
 

@@ -9,7 +9,7 @@ from heraldry.server.answer import Answer, take
 if TYPE_CHECKING:
     from starlette.types import Send
 
-    from heraldry.server.exchange import Exchange
+    from heraldry.server.request_state import RequestState
     from heraldry.server.work_queue import WorkQueue
 
 _PIECE: Final = 64 * 1024
@@ -17,7 +17,7 @@ _PIECE: Final = 64 * 1024
 
 
 async def send_answer(
-    answer: Answer, send: Send, exchange: Exchange, readers: WorkQueue, *, head: bool
+    answer: Answer, send: Send, state: RequestState, readers: WorkQueue, *, head: bool
 ) -> None:
     """Send status, headers and, unless only the ``head`` is asked for, the body."""
     await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
@@ -25,29 +25,29 @@ async def send_answer(
         answer.close()
         await send({"type": "http.response.body", "body": b""})
     elif answer.rest is None:
-        await _send_piece(answer.body, send, exchange, more=False)
+        await _send_piece(answer.body, send, state, more=False)
     else:
-        await _stream(answer, send, exchange, readers)
+        await _stream(answer, send, state, readers)
 
 
-async def _stream(answer: Answer, send: Send, exchange: Exchange, readers: WorkQueue) -> None:
+async def _stream(answer: Answer, send: Send, state: RequestState, readers: WorkQueue) -> None:
     """Send pieces as they are made. An error ends the connection, so that it is noticed."""
     assert answer.rest is not None
     piece, more = answer.body, True
     try:
-        while more and not exchange.gone:
+        while more and not state.client_left:
             if piece:
-                await _send_piece(piece, send, exchange, more=True)
+                await _send_piece(piece, send, state, more=True)
             piece, more = await readers.step(take, answer.rest)
     finally:
         await readers.step(answer.close)
-    await _send_piece(piece, send, exchange, more=False)
+    await _send_piece(piece, send, state, more=False)
 
 
-async def _send_piece(piece: bytes, send: Send, exchange: Exchange, *, more: bool) -> None:
+async def _send_piece(piece: bytes, send: Send, state: RequestState, *, more: bool) -> None:
     last = max(0, len(piece) - 1) // _PIECE * _PIECE
     for start in range(0, last, _PIECE):
-        if exchange.gone:
+        if state.client_left:
             break
         part = piece[start : start + _PIECE]
         await send({"type": "http.response.body", "body": part, "more_body": True})

@@ -87,11 +87,11 @@ class PostgresConnection:
 
         To find any part, the database may have to unpack all that is before it.
         """
-        start, many = 1, size * _PIECES
-        question = "SELECT substring(content FROM ? FOR ?) FROM document WHERE key = ?"
-        while found := bytes(self.all(question, (start, many, key))[0][0]):
-            yield from (found[at : at + size] for at in range(0, len(found), size))
-            start += many
+        start, length = 1, size * _PIECES
+        query = "SELECT substring(content FROM ? FOR ?) FROM document WHERE key = ?"
+        while chunk := bytes(self.all(query, (start, length, key))[0][0]):
+            yield from (chunk[offset : offset + size] for offset in range(0, len(chunk), size))
+            start += length
 
     def among(self, column: str) -> str:
         """A condition: the column is one of the numbers of the next bound value."""

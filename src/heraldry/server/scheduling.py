@@ -9,14 +9,14 @@ from typing import Final
 
 from heraldry.errors import IncompleteError, RegistryError
 from heraldry.server.answer import Answer
-from heraldry.server.budget import Budget, Share
 from heraldry.server.content import Receive, read_content
-from heraldry.server.exchange import SMALL, Exchange
 from heraldry.server.flags import Query
 from heraldry.server.handling import Handler
 from heraldry.server.incoming import Incoming
+from heraldry.server.memory_budget import MemoryBudget, MemoryShare
 from heraldry.server.metrics import budget_lines, measure
 from heraldry.server.openapi_service import HEALTH
+from heraldry.server.request_state import SMALL, RequestState
 from heraldry.server.service_paths import is_service
 from heraldry.server.settings import ServerSettings
 from heraldry.server.work_queue import WorkQueue
@@ -27,7 +27,7 @@ _TRIES: Final = 4
 """A reply may need room, then documents from elsewhere, and after a write in between both again."""
 
 
-class Work:
+class RequestScheduler:
     """Decides where a request is carried out.
 
     Small reads run right here, if the store never waits for a network: a thread would cost more
@@ -37,10 +37,10 @@ class Work:
 
     def __init__(self, handler: Handler, settings: ServerSettings) -> None:
         self._handler, self._limits = handler, settings.limits
-        self._blocks = handler.offer.reads_block
+        self._reads_block = handler.offer.reads_block
         limits = settings.limits
-        self._bodies = Budget(limits.bodies, limits.body, limits.patience)
-        self._replies = Budget(limits.replies, limits.inline, limits.patience)
+        self._bodies = MemoryBudget(limits.bodies, limits.body, limits.patience)
+        self._replies = MemoryBudget(limits.replies, limits.inline, limits.patience)
         self.readers = WorkQueue("read", settings.readers, limits.waiting)
         self._writer = WorkQueue("write", 1, limits.waiting)
         self._fetchers = WorkQueue("fetch", _FETCHERS, limits.waiting)
@@ -59,74 +59,80 @@ class Work:
             ("writes", self._writer),
             ("fetches", self._fetchers),
         ):
-            told = f"How many {name} wait for a thread."
-            yield from measure(f"heraldry_{name}_waiting", told, queue.waiting)
-            told = f"How many {name} were refused as too many waited."
-            yield from measure(f"heraldry_{name}_refused_total", told, queue.refused)
+            help_text = f"How many {name} wait for a thread."
+            yield from measure(f"heraldry_{name}_waiting", help_text, queue.waiting)
+            help_text = f"How many {name} were refused as too many waited."
+            yield from measure(f"heraldry_{name}_refused_total", help_text, queue.refused)
 
-    def share(self) -> Share:
+    def share(self) -> MemoryShare:
         """What a reply takes of the memory for replies."""
         return self._replies.share()
 
-    async def answer(self, incoming: Incoming, receive: Receive, share: Share) -> Answer | None:
+    async def answer(
+        self, incoming: Incoming, receive: Receive, share: MemoryShare
+    ) -> Answer | None:
         """The answer to a request; ``None``: its client went away."""
         reads = incoming.method in ("GET", "HEAD")
-        exchange = incoming.exchange
+        state = incoming.state
         try:
             answer = await (self._read if reads else self._write)(incoming, receive, share)
             if answer is None:
                 return None
             if share.size < answer.memory:
-                await exchange.while_there(share.grow(answer.memory - share.size))
+                await state.run_while_connected(share.grow(answer.memory - share.size))
         except RegistryError as error:
             return self._handler.failed(error, incoming)
         except asyncio.CancelledError:
-            if exchange.gone:
+            if state.client_left:
                 return None
             raise
         share.set(answer.memory)
         return answer
 
-    async def _read(self, incoming: Incoming, receive: Receive, share: Share) -> Answer | None:
+    async def _read(
+        self, incoming: Incoming, receive: Receive, share: MemoryShare
+    ) -> Answer | None:
         if incoming.path == HEALTH and is_service(HEALTH, self._handler.offer):
             return self._handler.read(incoming)  # which asks no store
-        if not self._blocks:
-            found = self._at_once(incoming)
-            if found is not None:
-                return found
-        work = partial(self._in, self.readers, receive, self._handler.read, incoming)
-        return await self._completed(work, incoming.exchange, share)
+        if not self._reads_block:
+            answer = self._try_inline(incoming)
+            if answer is not None:
+                return answer
+        work = partial(self._run_on, self.readers, receive, self._handler.read, incoming)
+        return await self._run_until_complete(work, incoming.state, share)
 
-    def _at_once(self, incoming: Incoming) -> Answer | None:
+    def _try_inline(self, incoming: Incoming) -> Answer | None:
         """The answer where it takes next to no time: a small read, or a reply that was kept."""
         try:
             if not is_small(incoming):
                 return self._handler.kept(incoming)
-            incoming.exchange.room = 0  # large documents are opened on a thread
+            incoming.state.reply_limit = 0  # large documents are opened on a thread
             return self._handler.read(incoming)
         except IncompleteError:
             return None
         except Exception as error:  # noqa: BLE001 - whatever fails is told as a problem
             return self._handler.failed(error, incoming)
         finally:
-            incoming.exchange.room = SMALL
+            incoming.state.reply_limit = SMALL
 
-    async def _write(self, incoming: Incoming, receive: Receive, share: Share) -> Answer | None:
+    async def _write(
+        self, incoming: Incoming, receive: Receive, share: MemoryShare
+    ) -> Answer | None:
         """Everything that may have a body."""
         body = self._bodies.share()
         try:
             content = await read_content(incoming, receive, self._limits, body)
             if content is None:
                 return None
-            incoming.exchange.count = _counting(body)
+            incoming.state.count_body_bytes = _counting(body)
             queue = self.readers if incoming.reads else self._writer
-            work = partial(self._in, queue, receive, self._handler.answer, incoming, content)
-            return await self._completed(work, incoming.exchange, share)
+            work = partial(self._run_on, queue, receive, self._handler.answer, incoming, content)
+            return await self._run_until_complete(work, incoming.state, share)
         finally:
             body.set(0)
 
-    async def _completed(
-        self, work: Callable[[], Awaitable[Answer | None]], exchange: Exchange, share: Share
+    async def _run_until_complete(
+        self, work: Callable[[], Awaitable[Answer | None]], state: RequestState, share: MemoryShare
     ) -> Answer | None:
         """Carry out a request until it has got everything it needs."""
         for _ in range(_TRIES):
@@ -134,28 +140,30 @@ class Work:
                 return await work()
             except IncompleteError as missing:
                 if missing.elsewhere:
-                    await self._fetch(missing, exchange, share)
+                    await self._fetch(missing, state, share)
                 else:
-                    await exchange.while_there(share.grow(self._limits.inline - share.size))
-                    exchange.room = self._limits.inline
+                    await state.run_while_connected(share.grow(self._limits.inline - share.size))
+                    state.reply_limit = self._limits.inline
         raise RegistryError("server_busy")
 
-    async def _fetch(self, missing: IncompleteError, exchange: Exchange, share: Share) -> None:
-        fetched = exchange.elsewhere
+    async def _fetch(
+        self, missing: IncompleteError, state: RequestState, share: MemoryShare
+    ) -> None:
+        fetched = state.fetched_documents
         most = self._limits.inline
-        values = (missing.elsewhere, fetched, most, exchange.cancelled)
+        values = (missing.elsewhere, fetched, most, state.cancelled)
         fetching = self._fetchers.run(self._handler.offer.fetch, *values)
         try:
             waiting = asyncio.wait_for(fetching, self._limits.proxied_seconds)
-            await exchange.while_there(waiting)
+            await state.run_while_connected(waiting)
         except TimeoutError:
             detail = "The documents that are kept elsewhere did not come in time."
             raise RegistryError("server_busy", detail=detail) from None
-        size = sum(len(one) for one in fetched.values() if isinstance(one, bytes))
+        size = sum(len(document) for document in fetched.values() if isinstance(document, bytes))
         if size > share.size:
-            await exchange.while_there(share.grow(size - share.size))
+            await state.run_while_connected(share.grow(size - share.size))
 
-    async def _in(
+    async def _run_on(
         self,
         queue: WorkQueue,
         receive: Receive,
@@ -164,24 +172,24 @@ class Work:
         *values: object,
     ) -> Answer | None:
         """Work on a thread, as long as there is somebody to answer to."""
-        exchange = incoming.exchange
-        if exchange.watching is None:
-            exchange.watching = watch(receive, exchange)
-        return await exchange.while_there(queue.run(work, incoming, *values))
+        state = incoming.state
+        if state.disconnect_watch is None:
+            state.disconnect_watch = watch(receive, state)
+        return await state.run_while_connected(queue.run(work, incoming, *values))
 
 
-def watch(receive: Receive, exchange: Exchange) -> asyncio.Task[None]:
+def watch(receive: Receive, state: RequestState) -> asyncio.Task[None]:
     """Wait for the client to leave, beside what is done for it."""
 
     async def wait() -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
-        exchange.leave()
+        state.mark_client_left()
 
     return asyncio.get_running_loop().create_task(wait())
 
 
-def _counting(share: Share) -> Callable[[int], object]:
+def _counting(share: MemoryShare) -> Callable[[int], object]:
     """Counts on the event loop what is counted on a thread."""
     loop = asyncio.get_running_loop()
     return lambda size: loop.call_soon_threadsafe(share.set, share.size + size)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from heraldry.errors import RegistryError
-from heraldry.server import budget
-from heraldry.server.budget import FREE, Budget
+from heraldry.server import memory_budget
+from heraldry.server.memory_budget import FREE_BYTES, MemoryBudget
 
 MIB = 1024 * 1024
 
@@ -29,9 +29,9 @@ def run(test: Callable[[], Awaitable[Any]]) -> None:
 
 def test_little_is_never_waited_for() -> None:
     async def test() -> None:
-        full = Budget(MIB, MIB, 0.01)
-        await full.share().grow(MIB + FREE)
-        await full.share().grow(FREE)
+        full = MemoryBudget(MIB, MIB, 0.01)
+        await full.share().grow(MIB + FREE_BYTES)
+        await full.share().grow(FREE_BYTES)
         assert full.used == full.size
 
     run(test)
@@ -39,7 +39,7 @@ def test_little_is_never_waited_for() -> None:
 
 def test_those_who_wait_are_served_in_the_order_of_arrival() -> None:
     async def test() -> None:
-        shared = Budget(MIB, MIB, 5)
+        shared = MemoryBudget(MIB, MIB, 5)
         first, *others = (shared.share() for _ in range(4))
         await first.grow(MIB)
         done: list[int] = []
@@ -63,12 +63,12 @@ def test_those_who_wait_are_served_in_the_order_of_arrival() -> None:
 
 def test_shares_that_grow_bit_by_bit_do_not_wait_for_each_other() -> None:
     async def test() -> None:
-        shared = Budget(2 * MIB, MIB, 5)
+        shared = MemoryBudget(2 * MIB, MIB, 5)
 
         async def body() -> None:
             share = shared.share()
             for _ in range(16):
-                await share.grow(FREE)
+                await share.grow(FREE_BYTES)
                 await asyncio.sleep(0)
             share.set(0)
 
@@ -80,20 +80,20 @@ def test_shares_that_grow_bit_by_bit_do_not_wait_for_each_other() -> None:
 
 def test_who_waits_too_long_is_sent_away() -> None:
     async def test() -> None:
-        shared = Budget(MIB, MIB, 0.05)
+        shared = MemoryBudget(MIB, MIB, 0.05)
         await shared.share().grow(MIB)
         with pytest.raises(RegistryError, match="server busy"):
             await shared.share().grow(MIB)
-        assert (shared.refused, shared.waiting, shared.used) == (1, 0, MIB - FREE)
+        assert (shared.refused, shared.waiting, shared.used) == (1, 0, MIB - FREE_BYTES)
 
     run(test)
 
 
 def test_too_many_who_wait_are_sent_away_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "WAITING", 0)
+    monkeypatch.setattr(memory_budget, "MAX_WAITING", 0)
 
     async def test() -> None:
-        shared = Budget(MIB, MIB, 60)
+        shared = MemoryBudget(MIB, MIB, 60)
         await shared.share().grow(MIB)
         with pytest.raises(RegistryError, match="server busy"):
             await shared.share().grow(MIB)
@@ -103,7 +103,7 @@ def test_too_many_who_wait_are_sent_away_at_once(monkeypatch: pytest.MonkeyPatch
 
 def test_who_leaves_while_waiting_takes_nothing() -> None:
     async def test() -> None:
-        shared = Budget(MIB, MIB, 60)
+        shared = MemoryBudget(MIB, MIB, 60)
         first = shared.share()
         await first.grow(MIB)
         waiting = asyncio.create_task(shared.share().grow(MIB))

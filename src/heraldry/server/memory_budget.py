@@ -8,27 +8,27 @@ from typing import Final
 
 from heraldry.errors import RegistryError
 
-FREE: Final = 64 * 1024
+FREE_BYTES: Final = 64 * 1024
 """What every request may hold without asking: whoever sends or wants little never waits."""
-WAITING: Final = 1000
+MAX_WAITING: Final = 1000
 """So many requests may wait for bytes; more are sent away at once."""
 
 
-class Share:
+class MemoryShare:
     """What one request holds of a budget. Used on the event loop only."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: MemoryBudget) -> None:
         self._budget = budget
         self.size = self.number = 0
 
     @property
     def counted(self) -> int:
         """How many bytes of the budget it takes."""
-        return max(0, self.size - FREE)
+        return max(0, self.size - FREE_BYTES)
 
     async def grow(self, size: int) -> None:
         """Hold more, as soon as it is free; ``server_busy`` where that takes too long."""
-        if self.size + size <= FREE:
+        if self.size + size <= FREE_BYTES:
             self.size += size
         else:
             await self._budget.grant(self, size)
@@ -38,7 +38,7 @@ class Share:
         self._budget.change(self, size)
 
 
-class Budget:
+class MemoryBudget:
     """Bytes for the requests under way, granted in the order in which these arrived.
 
     They grow bit by bit, and must never wait for each other's bytes: so much is kept free that the
@@ -47,11 +47,11 @@ class Budget:
 
     def __init__(self, size: int, most: int, patience: float) -> None:
         self.size, self.patience = size, patience
-        self._most = min(most, size)
+        self._largest_share = min(most, size)
         self.used = self.refused = 0
         self._numbers = count(1)
-        self._shares: dict[int, Share] = {}
-        self._waiting: dict[Share, tuple[int, asyncio.Future[None]]] = {}
+        self._shares: dict[int, MemoryShare] = {}
+        self._waiting: dict[MemoryShare, tuple[int, asyncio.Future[None]]] = {}
         self._turn = asyncio.Lock()
         """One large request at a time moves on: between them the loop has time for small ones."""
 
@@ -60,11 +60,11 @@ class Budget:
         """How many requests wait."""
         return len(self._waiting)
 
-    def share(self) -> Share:
+    def share(self) -> MemoryShare:
         """The share of a request that has just arrived; it holds nothing."""
-        return Share(self)
+        return MemoryShare(self)
 
-    async def grant(self, share: Share, size: int) -> None:
+    async def grant(self, share: MemoryShare, size: int) -> None:
         """Give a share more bytes, or have it wait for them."""
         share.number = share.number or next(self._numbers)
         async with self._turn:
@@ -72,7 +72,7 @@ class Budget:
         if not self._waiting and self._fits(share, size):
             self.change(share, share.size + size)
             return
-        if len(self._waiting) >= WAITING:
+        if len(self._waiting) >= MAX_WAITING:
             raise self._refusal()
         waiter = asyncio.get_running_loop().create_future()
         self._waiting[share] = (size, waiter)
@@ -84,7 +84,7 @@ class Budget:
         finally:
             self._waiting.pop(share, None)
 
-    def change(self, share: Share, size: int) -> None:
+    def change(self, share: MemoryShare, size: int) -> None:
         """Set what a share holds; whoever waits for what it gave back is served."""
         before = share.counted
         share.size = size
@@ -97,14 +97,14 @@ class Budget:
         if share.counted < before:
             self._serve()
 
-    def _fits(self, share: Share, size: int) -> bool:
+    def _fits(self, share: MemoryShare, size: int) -> bool:
         first = self._shares[min(self._shares)] if self._shares else share
-        needed = max(0, share.size + size - FREE) - share.counted
-        reserved = max(0, self._most - first.size) if first.number < share.number else 0
+        needed = max(0, share.size + size - FREE_BYTES) - share.counted
+        reserved = max(0, self._largest_share - first.size) if first.number < share.number else 0
         return self.used + needed + reserved <= self.size
 
     def _serve(self) -> None:
-        for share in sorted(self._waiting, key=lambda one: one.number):
+        for share in sorted(self._waiting, key=lambda share: share.number):
             size, waiter = self._waiting[share]
             if waiter.done() or not self._fits(share, size):
                 continue

@@ -234,7 +234,7 @@ def test_large_replies_share_their_memory() -> None:
     async def test() -> None:
         groups = {f"d{one}": {"description": "x" * 4_000} for one in range(400)}
         assert (await served("POST", "/dirs", msgspec.json.encode(groups)))[0] == 200
-        taken = served.app._work.share()
+        taken = served.app._scheduler.share()
         await taken.grow(3_990_000)
         status, body = await served("GET", "/dirs")
         assert (status, b"server_busy" in body) == (503, True)

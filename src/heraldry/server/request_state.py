@@ -1,4 +1,7 @@
-"""What is known of an exchange beside its request: whether its client is there, what it takes."""
+"""What the server keeps of a request while it is under way.
+
+That is its client's presence, memory and fetched documents.
+"""
 
 from __future__ import annotations
 
@@ -15,36 +18,36 @@ SMALL: Final = 1024 * 1024
 
 
 @dataclass(slots=True)
-class Exchange:
+class RequestState:
     """One request with its answer, from its first byte to its last."""
 
-    elsewhere: dict[str, bytes | RegistryError] = field(default_factory=dict)
+    fetched_documents: dict[str, bytes | RegistryError] = field(default_factory=dict)
     """Documents from elsewhere that were fetched for it, by their addresses."""
-    room: int = SMALL
+    reply_limit: int = SMALL
     """How many bytes its reply may take in memory."""
-    gone: bool = False
+    client_left: bool = False
     """Whether the client went away: nobody waits for what is still done."""
-    watching: asyncio.Task[None] | None = None
+    disconnect_watch: asyncio.Task[None] | None = None
     """Waits for the client to leave."""
-    waiting: asyncio.Task[Any] | None = None
+    current_task: asyncio.Task[Any] | None = None
     """What goes on only as long as the client is there."""
-    count: Callable[[int], object] | None = None
+    count_body_bytes: Callable[[int], object] | None = None
     """Told how many bytes a body takes once it is read, before it is; on any thread."""
 
-    def leave(self) -> None:
+    def mark_client_left(self) -> None:
         """The client went away."""
-        self.gone = True
-        if self.waiting is not None:
-            self.waiting.cancel()
+        self.client_left = True
+        if self.current_task is not None:
+            self.current_task.cancel()
 
-    async def while_there(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_while_connected(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for something; it is cancelled when the client goes away."""
-        waiting = self.waiting = asyncio.get_running_loop().create_task(work)
-        if self.gone:
-            waiting.cancel()
-        done: T = await waiting
+        task = self.current_task = asyncio.get_running_loop().create_task(work)
+        if self.client_left:
+            task.cancel()
+        done: T = await task
         return done
 
     def cancelled(self) -> bool:
         """Whether the work may stop."""
-        return self.gone
+        return self.client_left
