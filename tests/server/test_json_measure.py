@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 import tracemalloc
 from typing import Any
 
@@ -80,3 +81,17 @@ def test_it_knows_what_reading_takes(text: bytes) -> None:
 def test_what_is_too_much_is_known_before_the_end() -> None:
     first = next(iter(measure_json(b"[" + b"1," * 10_000_000)))
     assert 10_000 < first.values < 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(b'["' + b'\\"' * 32_767, id="escaped-quotes"),
+        pytest.param((b'","x' + b'\\"' * 32_766) * 20, id="escaped-quotes-in-each-piece"),
+        pytest.param(b'["' + b"\\" * 65_000, id="backslashes"),
+    ],
+)
+def test_a_string_without_an_end_is_gone_through_once(text: bytes) -> None:
+    started = time.process_time()
+    last(text)
+    assert time.process_time() - started < 1  # where each quote begins a search: 10 s a piece

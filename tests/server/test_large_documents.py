@@ -135,3 +135,40 @@ def test_replies_that_nobody_reads_leave_connections_to_others(address: str) -> 
         pieces.close()
     assert call(app, "GET", PATH).body == b"x" * SIZE
     registry.close()
+
+
+GZIP = ("accept-encoding", "gzip")
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        pytest.param("HEAD", [], id="head"),
+        pytest.param("HEAD", [GZIP], id="head-gzip"),
+        pytest.param("GET", [GZIP, ("if-none-match", "*")], id="not-modified-gzip"),
+    ],
+)
+def test_replies_without_a_body_let_go_of_the_document(
+    address: str, method: str, headers: list[Any]
+) -> None:
+    registry = Registry.open(address, model=MODEL, limits=Limits(streams=1))
+    app = create_app(registry, ServerSettings(wire=RC4))
+    call(app, "PUT", PATH, body=b"x" * SIZE, headers=[("content-type", "text/plain")])
+    for _ in range(3):
+        assert call(app, method, PATH, headers=headers).status in (200, 304)
+    assert call(app, "GET", PATH).body == b"x" * SIZE
+    registry.close()
+
+
+def test_a_reply_that_gets_no_memory_lets_go_of_the_document(address: str) -> None:
+    limits = Limits(streams=1, replies=1_000_000, inline=1_000_000, patience=0.1)
+    registry = Registry.open(address, model=MODEL, limits=limits)
+    app = create_app(registry, ServerSettings(wire=RC4, limits=limits))
+    call(app, "PUT", PATH, body=b"x" * SIZE)
+    others = app._scheduler.share()
+    others.set(1_000_000)
+    for _ in range(3):
+        assert call(app, "GET", PATH).status == 503
+    others.end()
+    assert call(app, "GET", PATH).body == b"x" * SIZE
+    registry.close()

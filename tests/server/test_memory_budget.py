@@ -114,3 +114,13 @@ def test_who_leaves_while_waiting_takes_nothing() -> None:
         assert (shared.used, shared.waiting) == (0, 0)
 
     run(test)
+
+
+def test_what_is_counted_after_its_request_has_ended_takes_nothing() -> None:
+    shared = MemoryBudget(MIB, MIB, 5)
+    share = shared.share()
+    share.add(MIB)
+    assert shared.used == MIB - FREE_BYTES
+    share.end()
+    share.add(MIB)
+    assert shared.used == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -223,6 +224,29 @@ def test_documents_elsewhere_that_do_not_come_are_given_up(limits: Limits, numbe
         await until(lambda: any(one.done() for one in asked))
         came.set()
         assert 503 in [(await one)[0] for one in asked]
+
+    served.run(test)
+
+
+def test_what_is_given_up_is_not_fetched_any_more() -> None:
+    fetched: list[str] = []
+
+    def fetch(address: str, subject: str) -> bytes:
+        fetched.append(address)
+        time.sleep(0.05)
+        return b""
+
+    served = Served(Limits(proxied_seconds=0.1), fetch)
+
+    async def test() -> None:
+        for number in range(40):
+            body = msgspec.json.encode({"fileproxyurl": f"{ELSEWHERE}{number}"})
+            await served("PUT", f"/dirs/d1/files/f{number}$details", body)
+        fetched.clear()
+        assert (await served("GET", "/dirs/d1/files?inline=file"))[0] == 503
+        given_up = len(fetched)
+        await asyncio.sleep(0.5)
+        assert len(fetched) <= given_up + 1 < 40
 
     served.run(test)
 

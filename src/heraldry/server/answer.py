@@ -81,7 +81,7 @@ def completed(
             if rest is None:
                 body = gzip.compress(body, compresslevel=5, mtime=0)
             else:
-                body, rest, size = b"", _packed(body, rest), None
+                body, rest, size = b"", _Packed(body, rest), None
     if etag:
         headers += ((b"etag", etag), (b"cache-control", b"no-cache"))  # clients must ask each time
     size = len(body) if rest is None else size
@@ -115,15 +115,27 @@ def _is_text(headers: list[Header]) -> bool:
     return False
 
 
+class _Packed(Iterator[bytes]):
+    """Pieces in gzip. Closing them lets go of what is read from, also before the first piece."""
+
+    def __init__(self, first: bytes, rest: Iterator[bytes]) -> None:
+        self._rest, self._pieces = rest, _packed(first, rest)
+
+    def __next__(self) -> bytes:
+        """The next piece."""
+        return next(self._pieces)
+
+    def close(self) -> None:
+        """Let go of what is still read from."""
+        _close(self._rest)
+
+
 def _packed(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     packing = zlib.compressobj(level=5, wbits=31)
-    try:
-        yield packing.compress(first)
-        for piece in rest:
-            yield packing.compress(piece)
-        yield packing.flush()
-    finally:
-        _close(rest)
+    yield packing.compress(first)
+    for piece in rest:
+        yield packing.compress(piece)
+    yield packing.flush()
 
 
 def take(pieces: Iterator[bytes], enough: int = _PIECE) -> tuple[bytes, bool]:

@@ -14,7 +14,11 @@ from typing import Final
 PIECE: Final = 64 * 1024
 # Possessive: a way back for every character of a long string would take gigabytes.
 _END: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_STRING: Final = re.compile(rb'"' + _END.pattern, re.DOTALL)
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("|\\?\Z)', re.DOTALL)
+"""A string, to its end or that of the piece: a search for ends alone is quadratic without one."""
+_BARE: Final = b"\0\\1"
+_OPEN: Final = (b"\0", b"\0\\")
+"""How a piece ends whose last string goes on, when each string has become the end of its match."""
 _MOVES: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[{]}")
 _NO_LONG_CHARACTERS: Final = bytes(range(0xF0))
@@ -69,7 +73,8 @@ class _Measuring:
         for start in range(0, len(self._text), size):
             piece = self._text[start : start + size]
             outside = self._after_string(piece) if self._inside else piece
-            self._count(outside)
+            if outside:
+                self._count(outside)
             yield self._measure
 
     def _after_string(self, piece: bytes) -> bytes:
@@ -97,13 +102,10 @@ class _Measuring:
 
     def _count(self, piece: bytes) -> None:
         measure = self._measure
-        bare, texts = _STRING.subn(b"_", piece)
-        measure.texts += texts
-        measure.characters += (len(piece) - len(bare)) * self._width(piece)
-        begun = bare.find(b'"')
-        if begun >= 0:
-            self._stay_inside(bare[begun + 1 :])
-            bare = bare[:begun]
+        bare, texts = _STRING.subn(_BARE, piece)
+        self._inside, self._escaped = bare.endswith(_OPEN), bare.endswith(_OPEN[1])
+        measure.texts += texts - self._inside
+        measure.characters += (len(piece) - len(bare) + texts) * self._width(piece)
         objects, arrays = bare.count(b"{"), bare.count(b"[")
         empty = bare.count(b"{}")
         measure.objects += objects - empty

@@ -20,6 +20,7 @@ class MemoryShare:
     def __init__(self, budget: MemoryBudget) -> None:
         self._budget = budget
         self.size = self.number = 0
+        self._ended = False
 
     @property
     def counted(self) -> int:
@@ -35,7 +36,17 @@ class MemoryShare:
 
     def set(self, size: int) -> None:
         """Hold so much from now on: less, or what only one request at a time adds to its own."""
-        self._budget.change(self, size)
+        if not self._ended:
+            self._budget.change(self, size)
+
+    def add(self, size: int) -> None:
+        """Hold so much more from now on, whether it is free or not."""
+        self.set(self.size + size)
+
+    def end(self) -> None:
+        """Hold nothing any more, whatever a thread that is still at work counts."""
+        self.set(0)
+        self._ended = True
 
 
 class MemoryBudget:

@@ -45,13 +45,22 @@ class Preconditions:
         ``None``: there is nothing; empty: there is something that has no tag.
         """
         if self.match is not None and not _is_named(etag, self.match, weakly=False):
-            state = "does not exist" if etag is None else "is not what it was"
-            raise self._failed("If-Match", f"It {state}: read it again before you write.")
+            raise self._failed("If-Match", _mismatch(etag))
         if self.none_match is not None and _is_named(etag, self.none_match, weakly=True):
-            raise self._failed("If-None-Match", "It exists, and was not to.")
+            raise self._failed("If-None-Match", "It exists already.")
 
     def _failed(self, name: str, detail: str) -> RegistryError:
         return RegistryError("precondition_failed", self.subject, {"name": name}, detail)
+
+
+def _mismatch(etag: bytes | None) -> str:
+    if etag is None:
+        return "It does not exist: read it again before you write."
+    if not etag or etag.startswith(_WEAK):
+        return (
+            "It is large or kept elsewhere, so it has no strong tag: use its $details, or ?epoch."
+        )
+    return "It is not what it was: read it again before you write."
 
 
 def is_current(etag: bytes, if_none_match: bytes) -> bool:

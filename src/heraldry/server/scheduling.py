@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
+from threading import Event
 from typing import Final
 
 from heraldry.errors import IncompleteError, RegistryError
@@ -78,8 +79,7 @@ class RequestScheduler:
             answer = await (self._read if reads else self._write)(incoming, receive, share)
             if answer is None:
                 return None
-            if share.size < answer.memory:
-                await state.run_while_connected(share.grow(answer.memory - share.size))
+            await self._make_room(answer, state, share)
         except RegistryError as error:
             return self._handler.failed(error, incoming)
         except asyncio.CancelledError:
@@ -88,6 +88,16 @@ class RequestScheduler:
             raise
         share.set(answer.memory)
         return answer
+
+    async def _make_room(self, answer: Answer, state: RequestState, share: MemoryShare) -> None:
+        """Wait for the memory that an answer takes; one that does not get it is closed."""
+        if share.size >= answer.memory:
+            return
+        try:
+            await state.run_while_connected(share.grow(answer.memory - share.size))
+        except BaseException:
+            await self.readers.step(answer.close)
+            raise
 
     async def _read(
         self, incoming: Incoming, receive: Receive, share: MemoryShare
@@ -129,7 +139,7 @@ class RequestScheduler:
             work = partial(self._run_on, queue, receive, self._handler.answer, incoming, content)
             return await self._run_until_complete(work, incoming.state, share)
         finally:
-            body.set(0)
+            body.end()
 
     async def _run_until_complete(
         self, work: Callable[[], Awaitable[Answer | None]], state: RequestState, share: MemoryShare
@@ -151,7 +161,8 @@ class RequestScheduler:
     ) -> None:
         fetched = state.fetched_documents
         most = self._limits.inline
-        values = (missing.elsewhere, fetched, most, state.cancelled)
+        stopped = Event()
+        values = (missing.elsewhere, fetched, most, stopped.is_set)
         fetching = self._fetchers.run(self._handler.offer.fetch, *values)
         try:
             waiting = asyncio.wait_for(fetching, self._limits.proxied_seconds)
@@ -159,6 +170,8 @@ class RequestScheduler:
         except TimeoutError:
             detail = "The documents that are kept elsewhere did not come in time."
             raise RegistryError("server_busy", detail=detail) from None
+        finally:
+            stopped.set()
         size = sum(len(document) for document in fetched.values() if isinstance(document, bytes))
         if size > share.size:
             await state.run_while_connected(share.grow(size - share.size))
@@ -192,7 +205,7 @@ def watch(receive: Receive, state: RequestState) -> asyncio.Task[None]:
 def _counting(share: MemoryShare) -> Callable[[int], object]:
     """Counts on the event loop what is counted on a thread."""
     loop = asyncio.get_running_loop()
-    return lambda size: loop.call_soon_threadsafe(share.set, share.size + size)
+    return lambda size: loop.call_soon_threadsafe(share.add, size)
 
 
 def is_small(incoming: Incoming) -> bool:
