@@ -260,6 +260,17 @@ def test_the_longest_wait_ends_where_too_many_are_connected() -> None:
         assert int(counted[1]) >= 20
 
 
+def test_a_newcomer_is_served_where_bodies_hold_all_connections() -> None:
+    with ExitStack() as stack:
+        _, port = stack.enter_context(running(connections=5))
+        for _ in range(5):
+            connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+            stack.enter_context(connection)
+            connection.sendall(PUT % 20_000 + b"x" * 100)
+        for _ in range(3):
+            assert exchange(port, LAST % b"/").startswith(b"HTTP/1.1 200 ")
+
+
 def test_what_is_not_http_does_not_fill_the_log() -> None:
     with running() as (program, port):
         for _ in range(50):

@@ -86,10 +86,10 @@ class BoundedConnection(HttpToolsProtocol):
         self._since = self.loop.time()
         self._window = _Window(self._since)
         self.counts.open += 1
-        self.counts.before_head[self] = None
         if len(self.connections) > self.most:
             self.counts.ended += 1
-            self.counts.longest()._end(at_once=True)
+            (self.counts.longest() or self)._end(at_once=True)
+        self.counts.before_head[self] = None
         self._check_timer = self.loop.call_later(
             self.patience / _CHECKS_PER_WINDOW, self._check_progress
         )
@@ -132,6 +132,8 @@ class BoundedConnection(HttpToolsProtocol):
         """All of a request has arrived."""
         self._in_body = False
         self.counts.forget(self)
+        waiting = self.counts.before_head if self._waits_for_head else self.counts.before_reply
+        waiting[self] = None
         super().on_message_complete()
 
     def on_response_complete(self) -> None:

@@ -19,6 +19,8 @@ class ConnectionCounts:
     """Connections that wait for the headers of a request; those that wait longest come first."""
     before_body: dict[Any, None] = field(default_factory=dict)
     """Connections that wait for the end of a body."""
+    before_reply: dict[Any, None] = field(default_factory=dict)
+    """Connections whose reply is being made, or taken."""
     ended: int = 0
     """Ended because their client kept the server waiting, or made room for another one."""
     invalid: int = 0
@@ -26,13 +28,13 @@ class ConnectionCounts:
     logged: float = -_LOGGED_SECONDS
 
     def longest(self) -> Any:
-        """The connection that has waited longest for its client; None where none does."""
-        return next(iter(self.before_head or self.before_body), None)
+        """The connection that has waited longest for its client; else that of the oldest reply."""
+        return next(iter(self.before_head or self.before_body or self.before_reply), None)
 
     def forget(self, connection: Any) -> None:
-        """A connection waits no more."""
-        self.before_head.pop(connection, None)
-        self.before_body.pop(connection, None)
+        """A connection does not wait for that any more."""
+        for waiting in (self.before_head, self.before_body, self.before_reply):
+            waiting.pop(connection, None)
 
     def not_http(self, now: float) -> None:
         """Count what is not HTTP; the log has a line about it now and then."""
