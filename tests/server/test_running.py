@@ -28,6 +28,7 @@ from heraldry.registry.limits import Limits
 from heraldry.registry.registry import Registry
 from heraldry.server.app import create_app
 from heraldry.server.running import address, end_on_sigterm, listen, run
+from heraldry.server.settings import ServerSettings
 
 end_on_sigterm()
 registry = Registry.open("sqlite::memory:", model=json.loads(sys.argv[1]))
@@ -38,8 +39,10 @@ try:
             header_size=int(sys.argv[2]),
             patience=float(sys.argv[3]),
             connections=int(sys.argv[4]),
+            body=min(64_000_000, int(sys.argv[5]) // 2),
+            bodies=int(sys.argv[5]),
         )
-        app = create_app(registry)
+        app = create_app(registry, ServerSettings(limits=limits))
         run(app, listening, limits=limits, counts=app.connections)
 except KeyboardInterrupt:
     pass
@@ -51,7 +54,10 @@ finally:
 
 @contextmanager
 def running(
-    header_size: int = 1000, patience: float = 30, connections: int = 1000
+    header_size: int = 1000,
+    patience: float = 30,
+    connections: int = 1000,
+    bodies: int = 300_000_000,
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A server of its own, and its port."""
     program = subprocess.Popen(
@@ -63,6 +69,7 @@ def running(
             str(header_size),
             str(patience),
             str(connections),
+            str(bodies),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -242,6 +249,24 @@ def test_a_body_that_keeps_its_pace_is_taken() -> None:
         assert connection.recv(100).startswith(b"HTTP/1.1 201 ")
 
 
+def test_who_holds_memory_that_others_wait_for_must_be_quick() -> None:
+    with ExitStack() as stack:
+        _, port = stack.enter_context(running(patience=1, bodies=20_000_000))
+        slow = []
+        for _ in range(2):
+            connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+            slow.append(stack.enter_context(connection))
+            connection.sendall(PUT % 9_900_000 + b"x" * 9_000_000)
+        status, end = b"", time.monotonic() + 30
+        while status != b"201" and time.monotonic() < end:
+            for connection in slow:
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    connection.sendall(b"x" * 4000)
+            with suppress(BrokenPipeError, ConnectionResetError):
+                status = exchange(port, PUT % 5_000_000 + b"x" * 5_000_000).split(b" ")[1]
+        assert status == b"201"
+
+
 def test_the_longest_wait_ends_where_too_many_are_connected() -> None:
     with ExitStack() as stack:
         _, port = stack.enter_context(running(connections=20))
@@ -346,7 +371,16 @@ class Early(config):
 uvicorn.Config = Early
 """
     done = subprocess.run(
-        [sys.executable, "-c", early + PROGRAM, json.dumps(MODEL), "1000", "30", "1000"],
+        [
+            sys.executable,
+            "-c",
+            early + PROGRAM,
+            json.dumps(MODEL),
+            "1000",
+            "30",
+            "1000",
+            "300000000",
+        ],
         capture_output=True,
         text=True,
         timeout=20,

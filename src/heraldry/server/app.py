@@ -36,7 +36,7 @@ class App:
         self._origins = Origins(settings.origins)
         self._gate = Gate.of(self._origins, settings.hosts, settings.base_url)
         self._scheduler = RequestScheduler(self._handler, settings)
-        self.connections = ConnectionCounts()
+        self.connections = ConnectionCounts(self._scheduler.is_memory_short)
         self._handler.metrics.others.append(self._measures)
 
     def _measures(self) -> Iterator[str]:

@@ -13,12 +13,15 @@ from heraldry.dialects.xreg_1_0.wire import RC4
 from heraldry.errors import RegistryError
 from heraldry.registry.limits import Limits
 from heraldry.server.connection_counts import ConnectionCounts
+from heraldry.server.memory_budget import FREE_BYTES
 from heraldry.server.replies import encode_json
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+_FASTER: Final = 100
+"""So many times the least pace is asked of large bodies and replies while memory is short."""
 _CHECKS_PER_WINDOW: Final = 4
 """So often it is checked within the time that a client is given."""
 
@@ -74,6 +77,8 @@ class BoundedConnection(HttpToolsProtocol):
     """Bytes that arrived since headers were complete or a part of a body came: of headers that
     have no end yet, of trailers, of comments in chunks."""
     _heads = _received = 0
+    _received_before = 0
+    """Bytes of bodies that arrived with the requests before this one."""
     _since = 0.0
     """When the connection was made, the headers began, or the last reply was complete."""
     _check_timer: asyncio.TimerHandle | None = None
@@ -118,6 +123,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head, self._in_body = False, True
         self._silent = 0
         self._heads += 1
+        self._received_before = self._received
         self.counts.forget(self)
         self.counts.before_body[self] = None
         super().on_headers_complete()
@@ -195,11 +201,17 @@ class BoundedConnection(HttpToolsProtocol):
         if now.start - then.start < self.patience:
             return False
         self._window = now
+        in_body = self._in_body and now.cycle is then.cycle and not self.flow.read_paused
+        if in_body:
+            large = self._received - self._received_before > FREE_BYTES
+            return now.received - then.received < self._least(large=large)
+        unsent = min(now.unsent, then.unsent)
+        return unsent > 0 and now.sent - then.sent < self._least(large=unsent >= FREE_BYTES)
+
+    def _least(self, *, large: bool) -> float:
+        """How many bytes must have moved: who holds memory that others wait for must be quick."""
         least = self.rate * self.patience
-        body = self._in_body and now.cycle is then.cycle and not self.flow.read_paused
-        if body and now.received - then.received < least:
-            return True
-        return now.unsent > 0 and then.unsent > 0 and now.sent - then.sent < least
+        return least * _FASTER if large and self.counts.is_memory_short() else least
 
     def _moment(self) -> _Window:
         unsent = self.transport.unsent

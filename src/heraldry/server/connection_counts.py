@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ _LOGGED_SECONDS: Final = 60.0
 class ConnectionCounts:
     """The connections of a server: how many there are, who waits, and what became of others."""
 
+    is_memory_short: Callable[[], bool] = lambda: False
+    """Whether requests wait for memory that others hold."""
     open: int = 0
     before_head: dict[Any, None] = field(default_factory=dict)
     """Connections that wait for the headers of a request; those that wait longest come first."""

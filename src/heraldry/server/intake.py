@@ -113,7 +113,7 @@ class IntakeApp:
         self._gate = Gate.of(self._origins, self._settings.hosts)
         limits, most = limits or Limits(), self._settings.max_body
         self._bodies = MemoryBudget(max(limits.bodies, most), most, limits.patience)
-        self.connections = ConnectionCounts()
+        self.connections = ConnectionCounts(lambda: self._bodies.waiting > 0)
         self._commit: GroupCommit[_Waiting] | None = None
         self._writing: asyncio.Task[None] | None = None
         self._answers: Counter[int] = Counter()

@@ -65,6 +65,10 @@ class RequestScheduler:
             help_text = f"How many {name} were refused as too many waited."
             yield from measure(f"heraldry_{name}_refused_total", help_text, queue.refused)
 
+    def is_memory_short(self) -> bool:
+        """Whether requests wait for memory."""
+        return bool(self._bodies.waiting or self._replies.waiting)
+
     def share(self) -> MemoryShare:
         """What a reply takes of the memory for replies."""
         return self._replies.share()
