@@ -17,7 +17,7 @@ from tests.live.attack import MIB, Attacked, attacked, read_for
 
 LARGE = b"x" * 60_000_000
 GROUPS = 10_000
-BUDGETS = 450 * MIB
+BUDGETS = 600 * MIB
 """What many clients may take together: a budget, and what is around it."""
 SECONDS = 3
 """An attack lasts for so long that one slow answer is no percentile."""
