@@ -27,7 +27,7 @@ class Call:
 
     def text(self) -> bytes:
         """The request as it goes over the wire."""
-        head = f"{self.method} {self.path} HTTP/1.1\r\nHost: bench\r\n"
+        head = f"{self.method} {self.path} HTTP/1.1\r\nHost: localhost\r\n"
         if self.method != "GET":
             head += f"Content-Type: application/json\r\nContent-Length: {len(self.body)}\r\n"
         return head.encode() + b"\r\n" + self.body
