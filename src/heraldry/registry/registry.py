@@ -108,7 +108,7 @@ class Registry:
             check_precondition(unit)
             reply = delete(unit) if request.action == "delete" else write(unit)
             unit.session.proxy.check()
-            return replace(reply, volatile=unit.session.proxy.used)
+            return replace(reply, volatile=True) if unit.session.proxy.used else reply
 
     @contextmanager
     def write(self, request: Request, limits: Limits | None = None) -> Iterator[Unit]:
@@ -118,7 +118,9 @@ class Registry:
         """
         limits = limits or self.limits
         with self.store.write(frees=request.action == "delete") as writer:
-            session = replace(self._session(writer, request), limits=limits)
+            session = self._session(writer, request)
+            if limits is not session.limits:
+                session = replace(session, limits=limits)
             check_entities(request, session.model, limits)
             budget = WriteBudget(limits, request.cancelled, request.path)
             writer.watch(budget.check)

@@ -71,8 +71,8 @@ class App:
             if answer is None:
                 return
             answer = self._origins.shared(conditional(answer, incoming), incoming)
-            if answer.rest is not None and state.disconnect_watch is None:
-                state.disconnect_watch = watch(receive, state)
+            if answer.rest is not None:
+                watch(receive, state)
             head = incoming.method == "HEAD"
             await send_answer(answer, send, state, self._scheduler.readers, head=head)
         finally:

@@ -87,6 +87,7 @@ def check_media_type(incoming: Incoming) -> None:
         raise RegistryError("page_media_type", incoming.subject, arguments, detail)
 
 
+@lru_cache(256)
 def host_name(host: bytes) -> str:
     """The name in a ``Host`` header: in lower case, without port, brackets and last dot."""
     text = host.decode("latin-1").strip().lower()

@@ -99,6 +99,8 @@ class MemoryBudget:
         """Set what a share holds; whoever waits for what it gave back is served."""
         before = share.counted
         share.size = size
+        if not before and size <= FREE_BYTES:
+            return  # most requests: they hold nothing that is counted
         self.used += share.counted - before
         if share.counted:
             share.number = share.number or next(self._numbers)

@@ -6,7 +6,7 @@ That is its client's presence, memory and fetched documents.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -27,9 +27,9 @@ class RequestState:
     """How many bytes its reply may take in memory."""
     client_left: bool = False
     """Whether the client went away: nobody waits for what is still done."""
-    disconnect_watch: asyncio.Task[None] | None = None
+    disconnect_watch: asyncio.Task[None] | asyncio.TimerHandle | None = None
     """Waits for the client to leave."""
-    current_task: asyncio.Task[Any] | None = None
+    current_task: asyncio.Future[Any] | None = None
     """What goes on only as long as the client is there."""
     count_body_bytes: Callable[[int], object] | None = None
     """Told how many bytes a body takes once it is read, before it is; on any thread."""
@@ -40,9 +40,9 @@ class RequestState:
         if self.current_task is not None:
             self.current_task.cancel()
 
-    async def run_while_connected(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_while_connected(self, work: Awaitable[T]) -> T:
         """Wait for something; it is cancelled when the client goes away."""
-        task = self.current_task = asyncio.get_running_loop().create_task(work)
+        task = self.current_task = asyncio.ensure_future(work)
         if self.client_left:
             task.cancel()
         done: T = await task

@@ -14,7 +14,7 @@ from heraldry.server.content import Receive, read_content
 from heraldry.server.flags import Query
 from heraldry.server.handling import Handler
 from heraldry.server.incoming import Incoming
-from heraldry.server.memory_budget import MemoryBudget, MemoryShare
+from heraldry.server.memory_budget import FREE_BYTES, MemoryBudget, MemoryShare
 from heraldry.server.metrics import budget_lines, measure
 from heraldry.server.openapi_service import HEALTH
 from heraldry.server.request_state import SMALL, RequestState
@@ -24,6 +24,8 @@ from heraldry.server.work_queue import WorkQueue
 
 _HEAVY: Final = ("inline", "filter", "collections", "doc")
 _FETCHERS: Final = 4
+_WATCH_AFTER: Final = 0.02
+"""Seconds after which work is long enough to see whether its client is still there."""
 _TRIES: Final = 4
 """A reply may need room, then documents from elsewhere, and after a write in between both again."""
 
@@ -83,7 +85,8 @@ class RequestScheduler:
             answer = await (self._read if reads else self._write)(incoming, receive, share)
             if answer is None:
                 return None
-            await self._make_room(answer, state, share)
+            if answer.memory > max(share.size, FREE_BYTES):
+                await self._make_room(answer, state, share)
         except RegistryError as error:
             return self._handler.failed(error, incoming)
         except asyncio.CancelledError:
@@ -95,8 +98,6 @@ class RequestScheduler:
 
     async def _make_room(self, answer: Answer, state: RequestState, share: MemoryShare) -> None:
         """Wait for the memory that an answer takes; one that does not get it is closed."""
-        if share.size >= answer.memory:
-            return
         try:
             await state.run_while_connected(share.grow(answer.memory - share.size))
         except BaseException:
@@ -191,11 +192,12 @@ class RequestScheduler:
         """Work on a thread, as long as there is somebody to answer to."""
         state = incoming.state
         if state.disconnect_watch is None:
-            state.disconnect_watch = watch(receive, state)
+            loop = asyncio.get_running_loop()
+            state.disconnect_watch = loop.call_later(_WATCH_AFTER, watch, receive, state)
         return await state.run_while_connected(queue.run(work, incoming, *values))
 
 
-def watch(receive: Receive, state: RequestState) -> asyncio.Task[None]:
+def watch(receive: Receive, state: RequestState) -> None:
     """Wait for the client to leave, beside what is done for it."""
 
     async def wait() -> None:
@@ -203,13 +205,22 @@ def watch(receive: Receive, state: RequestState) -> asyncio.Task[None]:
             pass
         state.mark_client_left()
 
-    return asyncio.get_running_loop().create_task(wait())
+    if isinstance(state.disconnect_watch, asyncio.Task):
+        return
+    if state.disconnect_watch is not None:
+        state.disconnect_watch.cancel()
+    state.disconnect_watch = asyncio.get_running_loop().create_task(wait())
 
 
 def _counting(share: MemoryShare) -> Callable[[int], object]:
-    """Counts on the event loop what is counted on a thread."""
+    """Counts on the event loop what is counted on a thread, unless it is too little to count."""
     loop = asyncio.get_running_loop()
-    return lambda size: loop.call_soon_threadsafe(share.add, size)
+
+    def count(size: int) -> None:
+        if share.size + size > FREE_BYTES:
+            loop.call_soon_threadsafe(share.add, size)
+
+    return count
 
 
 def is_small(incoming: Incoming) -> bool:

@@ -24,6 +24,8 @@ async def send_answer(
     if head:
         answer.close()
         await send({"type": "http.response.body", "body": b""})
+    elif answer.rest is None and len(answer.body) <= _PIECE:
+        await send({"type": "http.response.body", "body": answer.body})
     elif answer.rest is None:
         await _send_piece(answer.body, send, state, more=False)
     else:

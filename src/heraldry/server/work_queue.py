@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from heraldry.errors import RegistryError
@@ -27,27 +28,31 @@ class WorkQueue:
         """How much work waits for a thread."""
         return max(0, self._pending - self._threads)
 
-    async def run(self, work: Callable[..., T], *values: Any) -> T:
+    def run(self, work: Callable[..., T], *values: Any) -> asyncio.Future[T]:
         """Do work; ``server_busy`` where too much waits. Cancelled, it is not begun any more."""
         if self._pending >= self._most:
             self.refused += 1
             raise RegistryError("server_busy", detail="Too many requests are waiting.")
         self._pending += 1
-        future = self._pool.submit(work, *values)
-        loop = asyncio.get_running_loop()
+        job = self._pool.submit(work, *values)
+        result = asyncio.wrap_future(job)
+        result.add_done_callback(partial(self._end, job))
+        return result
 
-        def done(_: object) -> None:
-            with suppress(RuntimeError):  # the loop has ended before
-                loop.call_soon_threadsafe(self._done)
+    def _end(self, job: Future[T], result: asyncio.Future[T]) -> None:
+        """A result is there, or nobody waits for it: then the work counts as long as it goes on."""
+        if not result.cancelled() or job.done():
+            self._pending -= 1
+        else:
+            job.add_done_callback(partial(self._end_later, asyncio.get_running_loop()))
+        if result.cancelled():
+            job.add_done_callback(_discard)
 
-        future.add_done_callback(done)
-        try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            future.add_done_callback(_discard)
-            raise
+    def _end_later(self, loop: asyncio.AbstractEventLoop, job: Future[T]) -> None:
+        with suppress(RuntimeError):  # the loop has ended before
+            loop.call_soon_threadsafe(self._end_one)
 
-    def _done(self) -> None:
+    def _end_one(self) -> None:
         self._pending -= 1
 
     async def step(self, work: Callable[..., T], *values: Any) -> T:
