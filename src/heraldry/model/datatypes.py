@@ -52,10 +52,12 @@ _timestamp = re.compile(
     re.ASCII,
 ).fullmatch
 # Characters beyond ASCII are taken as they are (RFC 3987), and so are the placeholders that the
-# endpoint specification allows in addresses. All alternatives differ in their first character.
+# endpoint specification allows in addresses. All alternatives differ in their first character, so
+# there is one way only; groups are not possessive, as before Python 3.11.5 one that holds a
+# possessive part may end amid a repetition.
 _CHARACTERS = (
     r"(?:[A-Za-z0-9\-._~:/?\[\]@!$&'()*+,;=\u00a0-\U0010ffff]++|%[0-9A-Fa-f]{2}"
-    r"|\{[A-Za-z0-9_]+\})*+"
+    r"|\{[A-Za-z0-9_]+\})*"
 )
 _reference = re.compile(rf"{_CHARACTERS}(?:#{_CHARACTERS})?").fullmatch
 _scheme = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):").match
@@ -63,7 +65,7 @@ _unprintable = re.compile(r"[\x00-\x1f\x7f]").search
 _VARIABLE = r"(?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*+(?::[1-9]\d{0,3}|\*)?"
 _template = re.compile(
     r"(?:[^\x00-\x20\x7f\"<>\\^`{|}%]++|%[0-9A-Fa-f]{2}"
-    rf"|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*+\}})*+",
+    rf"|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}})*",
     re.ASCII,
 ).fullmatch
 

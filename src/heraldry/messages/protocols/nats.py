@@ -30,7 +30,8 @@ FIELDS: tuple[Field, ...] = (
 )
 _KNOWN = names(FIELDS)
 # Words with single dots between them, none of them a wildcard.
-_SUBJECT = re.compile(r"(?:(?![*>](?:\.|\Z))[^\s.\x00]++(?:\.(?!\Z)|\Z))++").fullmatch
+# Not possessive as a whole: before Python 3.11.5 such a group may end amid a repetition.
+_SUBJECT = re.compile(r"(?:(?![*>](?:\.|\Z))[^\s.\x00]++(?:\.(?!\Z)|\Z))+").fullmatch
 _PREFIX = "ce-"
 _TYPE = "content-type"
 _DATA_TYPE = "ce-datacontenttype"
