@@ -15,6 +15,8 @@ import pytest
 
 from tests.live.attack import MIB, Attacked, attacked, read_for
 
+pytestmark = pytest.mark.alone
+
 LARGE = b"x" * 60_000_000
 GROUPS = 10_000
 BUDGETS = 600 * MIB

@@ -10,6 +10,8 @@ import pytest
 
 from tests.live.attack import Attacked, attacked, read_for
 
+pytestmark = pytest.mark.alone
+
 GROUPS = 100_000
 DEFINITIONS = 10_000
 VERSIONS = 400
