@@ -32,7 +32,7 @@ class RequestState:
     current_task: asyncio.Future[Any] | None = None
     """What goes on only as long as the client is there."""
     count_body_bytes: Callable[[int], object] | None = None
-    """Told how many bytes a body takes once it is read, before it is; on any thread."""
+    """Called with the bytes that a body takes as values, before it is read; on any thread."""
 
     def mark_client_left(self) -> None:
         """The client went away."""
